@@ -336,6 +336,39 @@ func TestGenerationWithOpenRun(t *testing.T) {
 	}
 }
 
+// TestTriggerAfterGenerations: a run of an earlier generation, of whose end the schedule does not
+// hear, is in the way of a trigger only while it is open.
+func TestTriggerAfterGenerations(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(r *rig) {
+		r.leave()
+		r.serve(&runtime.NodeOptions{HistoryHint: 8, Lease: time.Hour, Poll: time.Hour})
+		r.apply(every("s", 24*time.Hour, job{Takes: 2 * time.Hour}))
+		r.until(24*time.Hour + time.Minute)
+		for range 1_100 {
+			r.must(schedule.Resume(r.ctx, r.client, "s"))
+		}
+		r.until(24*time.Hour + 2*time.Minute)
+		f := r.info("s")
+		if d, err := r.client.Describe(r.ctx, f.Run); err != nil || d.Run.Generation != 2 || f.OpenRuns != 1 {
+			t.Fatalf("it is in generation %d with %d open runs, %v", d.Run.Generation, f.OpenRuns, err)
+		}
+		for i, want := range []bool{false, true} {
+			at := time.Duration(25+5*i) * time.Hour
+			r.until(at)
+			key, err := schedule.Trigger(r.ctx, r.client, "s", nil)
+			r.must(err)
+			r.until(at + time.Minute)
+			if _, err := r.client.FindKey(r.ctx, key); (err == nil) != want {
+				t.Errorf("the trigger at %s has a run: %v, want %t", at, err, want)
+			}
+		}
+		if got := r.info("s").Counts; got.Started != 2 || got.Skipped != 1 {
+			t.Errorf("the counts are %+v", got)
+		}
+	})
+}
+
 // TestChangeOfSpec: slots of a new spec begin when it comes, and not in the past of the old one.
 func TestChangeOfSpec(t *testing.T) {
 	t.Parallel()

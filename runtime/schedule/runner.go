@@ -98,15 +98,22 @@ func (r *runner) start(ctx workflow.Context, i item) {
 }
 
 // ended takes the runs out that have ended, and counts their outcomes.
-func (r *runner) ended(ctx workflow.Context) {
+func (r *runner) ended(ctx workflow.Context) error {
+	unclear, err := r.unclear(ctx)
+	if err != nil {
+		return err
+	}
 	r.open = slices.DeleteFunc(r.open, func(l *live) bool {
 		if l.carried || !l.end.Ready() {
 			return false
 		}
 		_, err := l.end.Get(ctx)
+		status, asked := unclear[l.Run.String()]
 		switch {
 		case err == nil:
 			r.tally(journal.Completed, l, nil)
+		case asked:
+			r.tally(status, l, err)
 		case errors.Is(err, workflow.ErrKeyExists):
 			r.Counts.Started--
 			r.Counts.Existed++
@@ -114,12 +121,45 @@ func (r *runner) ended(ctx workflow.Context) {
 			r.Counts.Started--
 			r.Counts.Skipped++
 			r.Refused = clip(err.Error())
-		case errors.Is(err, workflow.ErrCancelled), errors.Is(err, workflow.ErrTerminated):
+		case errors.Is(err, workflow.ErrTerminated):
+		case errors.Is(err, workflow.ErrCancelled):
+			return false // it has ended since the store was asked
 		default:
 			r.tally(journal.Failed, l, err)
 		}
 		return true
 	})
+	return nil
+}
+
+// unclear asks the store what has become of runs whose error does not say it: one that matches
+// ErrCancelled is that of a run which was cancelled, or of one that failed because something of its
+// own was.
+func (r *runner) unclear(ctx workflow.Context) (map[string]journal.Status, error) {
+	var ids []journal.RunID
+	for _, l := range r.open {
+		if l.carried || !l.end.Ready() {
+			continue
+		}
+		if _, err := l.end.Get(ctx); errors.Is(err, workflow.ErrCancelled) {
+			ids = append(ids, l.Run)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := r.ask(ctx, ids)
+	for _, id := range ids {
+		if _, exists := found[id.String()]; err == nil && !exists { // it was deleted: nobody knows
+			found[id.String()] = journal.Cancelled
+		}
+	}
+	return found, err
+}
+
+// ask asks the store for the statuses of runs.
+func (r *runner) ask(ctx workflow.Context, ids []journal.RunID) (map[string]journal.Status, error) {
+	return workflow.Step(ctx, "look", func(ctx context.Context) (map[string]journal.Status, error) { return statuses(ctx, r.client, ids) }, patiently)
 }
 
 // tally counts one outcome, and pauses the schedule if too many runs in a row have failed.
@@ -171,7 +211,7 @@ func (r *runner) look(ctx workflow.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := workflow.Step(ctx, "look", func(ctx context.Context) (map[string]journal.Status, error) { return statuses(ctx, r.client, ids) }, patiently)
+	found, err := r.ask(ctx, ids)
 	if err != nil {
 		return err
 	}

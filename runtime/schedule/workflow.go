@@ -51,8 +51,7 @@ func run(ctx workflow.Context, c *runtime.Client, s state) (Counts, error) {
 
 // turn does what there is to do now.
 func (r *runner) turn(ctx workflow.Context) error {
-	r.ended(ctx)
-	if err := r.feed(ctx); err != nil {
+	if err := r.hear(ctx); err != nil {
 		return err
 	}
 	for !r.removed {
@@ -111,11 +110,18 @@ func (r *runner) wait(ctx workflow.Context) error {
 	if got == nil {
 		return nil
 	}
-	r.ended(ctx)
-	if err := r.feed(ctx); err != nil {
+	if err := r.hear(ctx); err != nil {
 		return err
 	}
 	return r.obey(ctx, got)
+}
+
+// hear takes in what has ended, and starts what has waited for that.
+func (r *runner) hear(ctx workflow.Context) error {
+	if err := r.ended(ctx); err != nil {
+		return err
+	}
+	return r.feed(ctx)
 }
 
 // nextWake is when there is something to do next; zero for never.
@@ -173,6 +179,11 @@ func (r *runner) obey(ctx workflow.Context, o *order) error {
 			o.Overlap = r.Schedule.withDefaults().Overlap
 		}
 		if o.Overlap.known() && journal.CheckKey("key", keyOfTrigger(r.ID, o.Key)) == nil {
+			if o.Overlap != Allow && r.busy(false) { // perhaps with runs whose end is not heard of
+				if err := r.look(ctx); err != nil {
+					return err
+				}
+			}
 			return r.place(ctx, item{Slot: ctx.Now().Truncate(time.Second), Trigger: o.Key, Overlap: o.Overlap})
 		}
 	case fillBack:
