@@ -18,7 +18,7 @@
 //     [github.com/reprise-run/reprise/journal/sqlite] for one. [journal.New] makes a journal of it,
 //     which nodes and clients are given.
 //   - Read what is stored (runs, events, failures, errors, limits):
-//     [github.com/reprise-run/reprise/journal]. Its documentation states the guarantees J1 to J12.
+//     [github.com/reprise-run/reprise/journal]. Its documentation states the guarantees J1 to J14.
 //   - Test a workflow: [github.com/reprise-run/reprise/runtime/runtimetest] executes it in virtual
 //     time and crashes it at every turn; [github.com/reprise-run/reprise/replay/replaytest] replays
 //     recorded histories against changed code.

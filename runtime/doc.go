@@ -14,7 +14,7 @@
 //	receipt, err := run.Result(ctx)
 //
 // What workflow functions may do is in package replay/workflow, what is stored and promised in
-// package journal, which defines J1 to J12.
+// package journal, which defines J1 to J14.
 //
 // # Talking to runs
 //
@@ -30,12 +30,29 @@
 //   - [Client.Describe], [Client.List] and [Client.History] look at what is stored, without any
 //     code.
 //
-// # Runs at times, and acting on many
+// # Limits
+//
+//   - [SetLimit] makes or changes a limit, while everything runs: so many at once of each key, of
+//     all keys together, or so much cost in a time. [RemoveLimit] removes it.
+//   - Steps name what they need in workflow.StepOptions.Limits, with a key and a cost, and correct
+//     the cost with workflow.Settle. They hold it while their body runs.
+//   - Runs name theirs in StartOptions.Limits, workflows in HandleOptions.Limits and [LimitsFrom],
+//     queues in NodeOptions.QueueLimits. A run holds them from its first turn until it closes.
+//   - [Limits] tells who holds and who waits, [Client.Why] why a run does; [ReleaseClaim] takes
+//     away what hangs.
+//   - journal.Limit.MaxBacklog bounds how many runs wait, and OnFull says what becomes of
+//     the others.
+//
+// # Runs at times, of many inputs, and acting on many
 //
 // Package runtime/schedule starts runs at times of the calendar: schedule.Apply makes a set of
-// schedules as a whole, schedule.Trigger and schedule.Backfill start what is wanted now or was
-// missed. Package runtime/bulk does one thing to all runs of a filter. Both are workflows like any
-// other, so a node executes them after schedule.Handle and bulk.Handle.
+// schedules as a whole, schedule.Put and schedule.Delete change single ones, schedule.Pause and
+// schedule.Resume halt one, schedule.Trigger and schedule.Backfill start what is wanted now or was
+// missed. Package runtime/gather makes one run of many inputs: gather.Batch, gather.Debounce and
+// gather.Latest say which, gather.Put and gather.Add give them inputs. Package runtime/flows
+// starts, shows and draws graphs that were declared with package replay/workflow/flow. Package
+// runtime/bulk does one thing to all runs of a filter. All are workflows like any other, so a node
+// executes them after schedule.Handle, gather.Handle, flows.Handle and bulk.Handle.
 //
 // # A node
 //

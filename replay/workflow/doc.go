@@ -22,6 +22,15 @@
 // not tried again, [RetryAfter] says when. [StepAsync] returns a [Future] instead of waiting. A
 // [Saga] undoes its steps if it fails.
 //
+// # Limits
+//
+// Steps that call something which bears only so much name its limits in StepOptions.Limits: each
+// [StepLimit] is a name, a key such as a tenant's, and a cost. Operators set them, with
+// runtime.SetLimit, as so many at once or as a rate, while everything runs. A step waits without a
+// goroutine until all of them allow it. A body that learns only later what it has used says so with
+// [Settle]. ChildOptions.Limits are what a child holds from its first turn until it closes, also
+// while it waits; the limits of steps are for runs that shall hold nothing then.
+//
 // # Time
 //
 // [Context.Now] is the time of the event that the code reacts to; it moves at waits only. [Sleep]
@@ -40,7 +49,8 @@
 // signalled and cancelled meanwhile. The child starts in the same commit as everything else that
 // the turn decides, on any node that serves it. [ChildOptions] give it a key, a queue, labels, and
 // say what becomes of it when the parent closes. It is a run like any other: with a history of its
-// own, which keeps the parent's short.
+// own, which keeps the parent's short. A call fails with [ErrLimitFull] if as many wait for a limit
+// of the child as may; one with BeyondBacklog waits all the same.
 //
 // # Generations
 //
@@ -91,7 +101,12 @@
 //
 // Work whose steps and their order are known beforehand can be declared as a graph, which is
 // checked and drawn before it runs: see package flow, below this one, which is written with these
-// verbs.
+// verbs. Nodes execute flows after flows.Handle, and package runtime/flows starts them.
+//
+// # Beside workflows
+//
+// What starts runs is not in this package: runtime/schedule starts them at times of the calendar,
+// and runtime/gather makes one run of many inputs, by size, time or quiet.
 //
 // # Determinism and changes
 //
