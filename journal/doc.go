@@ -105,10 +105,11 @@
 //     node cancels its bodies before that, but a body that does not heed its context,
 //     or whose process was stopped (SIGSTOP, a frozen machine) and goes on, may run
 //     for a while beside the next holder. The store's clock decides over rates. A
-//     limit that is lowered holds for grants that come later. More hold it only where
-//     an operator has released a holder that goes on, and until their bodies return,
-//     where a store that went back in time has forgotten them. Limits are no part of
-//     histories.
+//     limit that is lowered holds for grants that come later. A rate that changes
+//     counts what was spent before as an amount; one that is removed forgets it. More
+//     hold it only where an operator has released a holder that goes on, and until
+//     their bodies return, where a store that went back in time has forgotten them.
+//     Limits are no part of histories.
 //     A run that names limits ([Start].Limits), or whose first owner does before it
 //     has begun (driver.Commit.Limits), holds them from before its first turn
 //     until the commit that closes it, over all generations, whichever nodes own it or

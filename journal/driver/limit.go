@@ -176,12 +176,37 @@ type LimitRow struct {
 	Detail  string // for the audit; empty if nothing changes
 	Totals  bool   // whether the limit has a Total from now on, and had none
 	NoTotal bool   // whether it has none from now on, and had one
+	// Was and Is are the rates before and behind the change: of the key of the row, or of all keys
+	// that have no row of their own.
+	Was, Is journal.Rate
 }
 
-// LimitChange is what an action changes of the row that a limit has, nil for none.
-func (a *AdminAction) LimitChange(has *journal.Limit) LimitRow {
+// Rerates tells whether lines come to have another rate. The store moves each of those that the row
+// is for and that is held or not Ready: its Ready as LimitReady says, its Rated to now. A burst
+// alone moves none: it is only looked at when something is to begin.
+func (r *LimitRow) Rerates() bool {
+	was, is := r.Was, r.Is
+	was.Burst, is.Burst = 0, 0
+	return was != is
+}
+
+// LimitChange is what an action changes of the row that a limit has, nil for none. all is the row
+// for all keys, whose rate holds for a key that has no row.
+func (a *AdminAction) LimitChange(has, all *journal.Limit) LimitRow {
 	l := a.Limit
-	row := LimitRow{Key: LimitKey{l.Name, l.Key}}
+	row := LimitRow{Key: LimitKey{l.Name, l.Key}, Is: l.Rate}
+	if a.Kind == AdminRemoveLimit {
+		row.Is = journal.Rate{}
+	}
+	if all != nil && l.Key != "" { // it holds while the key has no row
+		row.Was = all.Rate
+		if a.Kind == AdminRemoveLimit {
+			row.Is = all.Rate
+		}
+	}
+	if has != nil {
+		row.Was = has.Rate
+	}
 	had := 0
 	if has != nil {
 		had = has.Total

@@ -14,8 +14,11 @@ type LimitLine struct {
 	Waiting int
 	// Ready is when the rate will be as if nothing had ever begun: the theoretical arrival time of
 	// the generic cell rate algorithm, in microseconds of the store's clock. What is held moves it
-	// ahead; nothing moves it but claims.
-	Ready  int64
+	// ahead; nothing moves it but claims, and a rate that changes, see LimitReady.
+	Ready int64
+	// Rated is when the rate last became another one, in microseconds. Lines say so that were held
+	// or not Ready then.
+	Rated  int64
 	Served int64 // when the line last got something, in microseconds; of a limit with a Total
 	// Open says that the line waits for the Total alone; of a limit with a Total.
 	Open bool
@@ -230,13 +233,18 @@ func (t *LimitTable) Free(f Freed) {
 
 // settle moves the rate by what a claim has used instead of what it has reserved. What it gives
 // back is no more than what has not elapsed since the grant: the rest of the reservation has been
-// waited for by nobody, or by all, and a bucket does not keep more than its burst.
+// waited for by nobody, or by all, and a bucket does not keep more than its burst. A claim of an
+// earlier rate gives nothing back: what it has reserved and the rates since have left of it is not
+// known, and what it gave back beyond that would be what others have reserved (J14).
 func (l *tableLine) settle(f Freed, now int64) {
 	if l.limit == nil || l.limit.Rate.IsZero() || f.Used == f.Cost {
 		return
 	}
 	if f.Used > f.Cost {
 		l.take(now, f.Used-f.Cost)
+		return
+	}
+	if f.Granted.UnixMicro() <= l.Rated {
 		return
 	}
 	left := span(l.limit.Rate, f.Cost) - (now - f.Granted.UnixMicro())

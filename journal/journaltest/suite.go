@@ -64,6 +64,10 @@ func All(t *testing.T, open func(t *testing.T) driver.Store) {
 func suite() []check {
 	return slices.Concat(
 		historyChecks, headChecks, ownerChecks, holdingChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,
-		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, publishChecks, relabelChecks, startMessageChecks, claimChecks, clockChecks, loadChecks, pageChecks, endChecks, listChecks, findChecks, aggregateChecks, adminChecks, pauseChecks, freezeChecks, selfPauseChecks, scopeChecks, editChecks, rewindChecks, rewindChildrenChecks, amendChecks, forkChecks, auditChecks, memberChecks, strikeChecks, lostChecks, payloadChecks, limitChecks, claimLimitChecks, runLimitChecks, backlogChecks, unreadableChecks, shutChecks,
+		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, publishChecks, relabelChecks,
+		startMessageChecks, claimChecks, clockChecks, loadChecks, pageChecks, endChecks, listChecks, findChecks,
+		aggregateChecks, adminChecks, pauseChecks, freezeChecks, selfPauseChecks, scopeChecks, editChecks, rewindChecks,
+		rewindChildrenChecks, amendChecks, forkChecks, auditChecks, memberChecks, strikeChecks, lostChecks, payloadChecks,
+		limitChecks, claimLimitChecks, rateLimitChecks, runLimitChecks, backlogChecks, unreadableChecks, shutChecks,
 	)
 }

@@ -15,7 +15,8 @@ import (
 func setLimit(db *database, a *driver.AdminAction, now time.Time) error {
 	k := driver.LimitKey{Name: a.Limit.Name, Key: a.Limit.Key}
 	has, _ := db.limits.Limit(k)
-	row := a.LimitChange(has)
+	all, _ := db.limits.Limit(driver.LimitKey{Name: k.Name})
+	row := a.LimitChange(has, all)
 	switch {
 	case a.Kind == driver.AdminRemoveLimit && has == nil:
 		return journal.ErrNoLimit
@@ -33,8 +34,20 @@ func setLimit(db *database, a *driver.AdminAction, now time.Time) error {
 	if row.Totals || row.NoTotal {
 		db.limits.retotal(k, row.Totals)
 	}
+	if row.Rerates() {
+		db.limits.rerate(&row, now)
+	}
 	db.note(a, "", row.Detail, now)
 	return nil
+}
+
+// rerate makes the lines that the row of a limit is for those of another rate.
+func (l *limits) rerate(row *driver.LimitRow, now time.Time) {
+	for k, line := range l.lines {
+		if _, own := l.rows[k]; k.Name == row.Key.Name && k != k.Total() && (k == row.Key || row.Key.Key == "" && !own) {
+			line.Ready, line.Rated = driver.LimitReady(line.Ready, now, row.Was, row.Is), now.UnixMicro()
+		}
+	}
 }
 
 // retotal makes the lines of a limit those of one with a Total, or without.

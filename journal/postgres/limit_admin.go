@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -16,7 +17,7 @@ import (
 func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 	var missing bool
 	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		var has *journal.Limit
+		var has, all *journal.Limit
 		l := a.Limit
 		var p pipeline
 		p.exec(beginSQL)
@@ -27,14 +28,19 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 		s.limitLocks.take(&p, []string{l.Name})
 		p.query(s.sql.limit.adminRead, each(func(row pgx.CollectableRow) error {
 			found, err := scanLimit(row)
-			has = &found
+			if found.Key == l.Key {
+				has = &found
+			}
+			if found.Key == "" {
+				all = &found
+			}
 			return err
 		}), l.Name, l.Key)
 		if err := p.send(ctx, c); err != nil {
 			return err
 		}
 		p = pipeline{}
-		change := a.LimitChange(has)
+		change := a.LimitChange(has, all)
 		missing = has == nil && a.Kind == driver.AdminRemoveLimit
 		if change.Detail != "" {
 			if a.Kind == driver.AdminRemoveLimit {
@@ -49,6 +55,15 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 			}
 			p.exec(s.sql.admin.note, append(auditArgs(a, change.Detail), "")...)
 		}
+		if change.Detail != "" && change.Rerates() {
+			if err := p.send(ctx, c); err != nil {
+				return err
+			}
+			p = pipeline{}
+			if err := rerate(ctx, s, c, &change); err != nil {
+				return err
+			}
+		}
 		p.exec(endSQL)
 		return p.send(ctx, c)
 	})
@@ -56,6 +71,39 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 		err = journal.ErrNoLimit
 	}
 	return err
+}
+
+// rerate makes the lines that the row of a limit is for those of another rate, behind the row: that
+// of its key, and of all keys that have no row, if it is for these.
+func rerate(ctx context.Context, s *Store, c *pgx.Conn, change *driver.LimitRow) error {
+	last := change.Key.Key
+	n, err := rerateSome(ctx, s, c, change, s.sql.limit.ratedKey, &last)
+	for more := change.Key.Key == ""; more && err == nil; more = n == driver.LimitRatesMax {
+		n, err = rerateSome(ctx, s, c, change, s.sql.limit.rated, &last)
+	}
+	return err
+}
+
+// rerateSome moves the lines that a statement reads, and tells how many and which was the last.
+func rerateSome(ctx context.Context, s *Store, c *pgx.Conn, change *driver.LimitRow, sql string, last *string) (int, error) {
+	var keys []string
+	var ready, at []int64
+	var p pipeline
+	p.query(sql, each(func(row pgx.CollectableRow) error {
+		var key string
+		var was, now int64
+		err := row.Scan(&key, &was, &now)
+		keys, at = append(keys, key), append(at, now)
+		ready = append(ready, driver.LimitReady(was, time.UnixMicro(now), change.Was, change.Is))
+		return err
+	}), change.Key.Name, *last, driver.LimitRatesMax)
+	if err := p.send(ctx, c); err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	*last = keys[len(keys)-1]
+	p = pipeline{}
+	p.exec(s.sql.limit.rerate, change.Key.Name, keys, ready, at)
+	return len(keys), p.send(ctx, c)
 }
 
 // adminClaim takes a claim of a node away, in one transaction with its row of the audit (J12).

@@ -17,6 +17,7 @@ type limitStatements struct {
 	lock, try, member, remove, known, state, open, lines, insert, grant, ofNode string
 	names, free, sweep                                                          string
 	adminRead, set, unset, retotal, claim                                       string
+	rated, ratedKey, rerate                                                     string
 	list, uses, held, waiting, waitingName, waitingRun                          string
 	runs                                                                        limitRunStatements
 	full                                                                        limitFullStatements

@@ -29,7 +29,7 @@ const limitKnownSQL = `SELECT DISTINCT c.id FROM reprise.limit_claims c WHERE c.
 // missing.
 const limitStateSQL = `
 SELECT k.name, k.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing,
-       j.held, j.waiting, j.ready, j.served, j.open, j.look_at, c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id
+       j.held, j.waiting, j.ready, j.served, j.open, j.look_at, j.rated_at, c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id
 FROM unnest($1::text[], $2::text[]) AS k(name, key)
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = k.name AND l.key = k.key) l ON true
 LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key) j ON true
@@ -44,7 +44,7 @@ SELECT o.name, o.key FROM unnest($1::text[]) AS k(name)
 CROSS JOIN LATERAL (
     SELECT * FROM reprise.limit_lines o WHERE o.name = k.name AND o.open ORDER BY o.share, o.served LIMIT $2::int) o`
 
-// limitLinesSQL writes lines, under the locks of their limits.
+// limitLinesSQL writes lines, under the locks of their limits. Only an operator writes rated_at.
 const limitLinesSQL = `
 INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share, open, look_at)
 SELECT u.name, u.key, u.held, u.waiting, u.ready, u.served, u.share, u.open, nullif(u.look_at, 0)
@@ -111,11 +111,31 @@ const limitSweepSQL = `
 DELETE FROM reprise.limit_lines l
 WHERE l.held = 0 AND l.waiting = 0 AND l.look_at IS NULL AND l.ready < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 60000000`
 
-// limitReadSQL reads the row of a limit that an operator changes, under its lock.
+// limitReadSQL reads the row of a limit that an operator changes, under its lock, and that for all
+// keys.
 const limitReadSQL = `
 SELECT l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason,
        l.max_backlog, l.on_full
-FROM reprise.limits l WHERE l.name = $1::text AND l.key = $2::text`
+FROM reprise.limits l WHERE l.name = $1::text AND (l.key = $2::text OR l.key = '')`
+
+// limitRatedSQL reads lines of a limit, behind the last that was read, that the row for all keys is
+// for: those that are held or not ready.
+const limitRatedSQL = `
+SELECT l.key, l.ready, t.now FROM reprise.limit_lines l
+CROSS JOIN (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now OFFSET 0) t
+WHERE l.name = $1::text AND l.key > $2::text AND l.key <> '~total' AND (l.held > 0 OR l.ready > t.now)
+  AND NOT EXISTS (SELECT FROM reprise.limits o WHERE o.name = l.name AND o.key = l.key)
+ORDER BY l.key LIMIT $3::int`
+
+// limitRatedKeySQL reads the line of one key. $3 is that of limitRatedSQL.
+const limitRatedKeySQL = `
+SELECT l.key, l.ready, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM reprise.limit_lines l
+WHERE l.name = $1::text AND l.key = $2::text LIMIT $3::int`
+
+// limitRerateSQL moves lines to another rate.
+const limitRerateSQL = `
+UPDATE reprise.limit_lines l SET ready = r.ready, rated_at = r.at
+FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS r(key, ready, at) WHERE l.name = $1::text AND l.key = r.key`
 
 // limitSetSQL writes the row of a limit.
 const limitSetSQL = `
@@ -156,7 +176,7 @@ FROM reprise.limits l WHERE ($1::text = '' OR l.name = $1::text) AND ($2::text =
 // limitUsesSQL lists lines that say something, the longest first.
 const limitUsesSQL = `
 SELECT j.name, j.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, j.held, j.waiting, j.ready, j.served, j.open,
-       j.look_at, NULL::int, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::bigint, NULL::text, NULL::uuid
+       j.look_at, j.rated_at, NULL::int, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::bigint, NULL::text, NULL::uuid
 FROM reprise.limit_lines j
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = j.name AND l.key IN ('', j.key) ORDER BY l.key DESC LIMIT 1) l ON true
 WHERE ($1::text = '' OR j.name = $1::text) AND ($2::text = '' OR j.key = $2::text) AND j.key <> '~total'

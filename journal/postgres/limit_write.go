@@ -80,12 +80,12 @@ func limitArrays(list []driver.LimitKey) (names, keys []string) {
 // scanLimitState reads a row of limitStateSQL. head is nil if nobody waits in the line.
 func scanLimitState(row pgx.CollectableRow) (s limitState, head *driver.LimitHead, err error) {
 	var concurrency, total, weight, held, waiting, node *int32
-	var n, per, burst, ageing, ready, served, look, id, rank, cost *int64
+	var n, per, burst, ageing, ready, served, look, rated, id, rank, cost *int64
 	var run pgtype.UUID
 	var open *bool
 	var since pgtype.Timestamptz
 	var needs *string
-	err = row.Scan(&s.key.Name, &s.key.Key, &concurrency, &total, &n, &per, &burst, &weight, &ageing, &held, &waiting, &ready, &served, &open, &look,
+	err = row.Scan(&s.key.Name, &s.key.Key, &concurrency, &total, &n, &per, &burst, &weight, &ageing, &held, &waiting, &ready, &served, &open, &look, &rated,
 		&node, &id, &rank, &since, &cost, &needs, &run)
 	if err == nil && concurrency != nil {
 		s.limit = &journal.Limit{
@@ -94,7 +94,8 @@ func scanLimitState(row pgx.CollectableRow) (s limitState, head *driver.LimitHea
 		}
 	}
 	if err == nil && held != nil {
-		s.line = driver.LimitLine{Held: int(*held), Waiting: int(*waiting), Ready: *ready, Served: *served, Open: *open, LookAt: intOf[int64](look)}
+		s.line = driver.LimitLine{Held: int(*held), Waiting: int(*waiting), Ready: *ready, Served: *served, Open: *open, LookAt: intOf[int64](look),
+			Rated: *rated}
 	}
 	if err == nil && node != nil {
 		head = &driver.LimitHead{Node: journal.NodeID(*node), ID: *id, Rank: *rank, Since: timeOf(since), Run: run.Bytes}

@@ -99,6 +99,7 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 		grant: r(limitGrantSQL), ofNode: r(limitOfNodeSQL),
 		names: r(limitNamesSQL), free: r(limitFreeSQL), sweep: r(limitSweepSQL),
 		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), claim: r(limitClaimSQL),
+		rated: r(limitRatedSQL), ratedKey: r(limitRatedKeySQL), rerate: r(limitRerateSQL),
 		list: r(limitsSQL), uses: r(limitUsesSQL), held: r(limitHeldSQL), waiting: r(limitWaitingSQL), waitingName: r(limitWaitingNameSQL),
 		waitingRun: r(limitWaitingRunSQL),
 		runs: limitRunStatements{

@@ -15,7 +15,7 @@ const limitColumns = `l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_pe
 const limitSQL = `SELECT ` + limitColumns + ` FROM reprise_limits l WHERE l.name = ? AND l.key = ?`
 
 // limitLineSQL reads a line.
-const limitLineSQL = `SELECT l.held, l.waiting, l.ready, l.served, l.open, l.look_at FROM reprise_limit_lines l WHERE l.name = ? AND l.key = ?`
+const limitLineSQL = `SELECT l.held, l.waiting, l.ready, l.served, l.open, l.look_at, l.rated_at FROM reprise_limit_lines l WHERE l.name = ? AND l.key = ?`
 
 // limitHeadsSQL reads who waits first in a line.
 const limitHeadsSQL = `
@@ -42,7 +42,8 @@ ORDER BY c.id LIMIT ?`
 // The writes of a round. An idle line is forgotten.
 const (
 	limitSetLineSQL = `
-INSERT OR REPLACE INTO reprise_limit_lines (name, key, held, waiting, ready, served, share, open, look_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT OR REPLACE INTO reprise_limit_lines (name, key, held, waiting, ready, served, share, open, look_at, rated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	limitForgetLineSQL = `DELETE FROM reprise_limit_lines WHERE name = ? AND key = ?`
 	limitInsertSQL     = `
 INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, granted_at, run_id, cmd, step, priority, needs)
@@ -100,7 +101,8 @@ func microsOf(r row, i int) time.Duration { return time.Duration(r.int(i)) * tim
 // Line implements driver.LimitRows.
 func (l *limitRows) Line(k driver.LimitKey) (line driver.LimitLine, err error) {
 	err = l.q.query(limitLineSQL, func(r row) error {
-		line = driver.LimitLine{Held: int(r.int(0)), Waiting: int(r.int(1)), Ready: r.int(2), Served: r.int(3), Open: r.bool(4), LookAt: r.int(5)}
+		line = driver.LimitLine{Held: int(r.int(0)), Waiting: int(r.int(1)), Ready: r.int(2), Served: r.int(3), Open: r.bool(4), LookAt: r.int(5),
+			Rated: r.int(6)}
 		return nil
 	}, k.Name, k.Key)
 	return line, err
@@ -170,7 +172,7 @@ func (l *limitRows) Write(t *driver.LimitTable) error {
 		sql, args := limitForgetLineSQL, []any{w.Name, w.Key}
 		if !w.Idle(t.Now) {
 			sql = limitSetLineSQL
-			args = append(args, int64(w.Held), int64(w.Waiting), w.Ready, w.Served, w.Share, boolArg(w.Open), nullInt(w.LookAt))
+			args = append(args, int64(w.Held), int64(w.Waiting), w.Ready, w.Served, w.Share, boolArg(w.Open), nullInt(w.LookAt), w.Rated)
 		}
 		if _, err := l.q.exec(sql, args...); err != nil {
 			return err

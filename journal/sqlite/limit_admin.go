@@ -24,6 +24,17 @@ INSERT OR REPLACE INTO reprise_limit_lines (name, key, held, waiting, ready, ser
 SELECT ?1, '~total', coalesce(sum(l.held), 0), 0, 0, 0, 0, 0 FROM reprise_limit_lines l WHERE l.name = ?1 AND l.key <> '~total'`
 )
 
+// limitRatedSQL reads lines of a limit, behind the last that was read, that the row for all keys is
+// for: those that are held or not ready.
+const limitRatedSQL = `
+SELECT l.key, l.ready FROM reprise_limit_lines l
+WHERE l.name = ?1 AND l.key > ?2 AND l.key <> '~total' AND (l.held > 0 OR l.ready > ?3)
+  AND NOT EXISTS (SELECT 1 FROM reprise_limits o WHERE o.name = l.name AND o.key = l.key)
+ORDER BY l.key LIMIT ?4`
+
+// limitRerateSQL moves a line to another rate.
+const limitRerateSQL = `UPDATE reprise_limit_lines SET ready = ?, rated_at = ? WHERE name = ? AND key = ?`
+
 // limitClaimSQL reads a claim that an operator releases.
 const limitClaimSQL = `
 SELECT c.name, c.key, c.step, c.run_id, c.needs, c.cost, c.granted_at FROM reprise_limit_claims c
@@ -39,7 +50,11 @@ func setLimit(q querier, a *driver.AdminAction, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	change := a.LimitChange(has)
+	all, err := rows.Limit(driver.LimitKey{Name: l.Name})
+	if err != nil {
+		return err
+	}
+	change := a.LimitChange(has, all)
 	switch {
 	case a.Kind == driver.AdminRemoveLimit && has == nil:
 		return journal.ErrNoLimit
@@ -57,10 +72,36 @@ func setLimit(q querier, a *driver.AdminAction, at time.Time) error {
 	if err == nil && (change.Totals || change.NoTotal) {
 		err = retotal(q, k, change.Totals)
 	}
+	if err == nil && change.Rerates() {
+		err = rerate(q, &change, at)
+	}
 	if err != nil {
 		return err
 	}
 	return note(q, a, "", change.Detail, at)
+}
+
+// rerate makes the lines that the row of a limit is for those of another rate.
+func rerate(q querier, change *driver.LimitRow, at time.Time) error {
+	x := execs{q: q}
+	move := func(key string, ready int64) {
+		x.exec(limitRerateSQL, driver.LimitReady(ready, at, change.Was, change.Is), at.UnixMicro(), change.Key.Name, key)
+	}
+	x.query(limitLineSQL, func(r row) error { move(change.Key.Key, r.int(2)); return nil }, change.Key.Name, change.Key.Key)
+	for last, more := "", change.Key.Key == ""; more && x.err == nil; {
+		var keys []string
+		var ready []int64
+		x.query(limitRatedSQL, func(r row) error {
+			keys, ready = append(keys, r.text(0)), append(ready, r.int(1))
+			return nil
+		}, change.Key.Name, last, at.UnixMicro(), int64(driver.LimitRatesMax))
+		for i, key := range keys {
+			last = key
+			move(key, ready[i])
+		}
+		more = len(keys) == driver.LimitRatesMax
+	}
+	return x.err
 }
 
 func retotal(q querier, k driver.LimitKey, totals bool) error {

@@ -171,7 +171,8 @@ CREATE TABLE reprise.limit_lines (
     open boolean NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
     key text NOT NULL COLLATE pg_catalog."C",
-    look_at bigint
+    look_at bigint,
+    rated_at bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='70');
 

@@ -74,7 +74,7 @@ CREATE TABLE reprise_limit_lines (
     ready   INTEGER NOT NULL,                      -- when the rate is as if nothing had begun, in microseconds
     served  INTEGER NOT NULL,                      -- when it last got something, in microseconds
     share   REAL    NOT NULL,                      -- what is held for the weight
-    open    INTEGER NOT NULL, look_at INTEGER,                      -- whether it waits for the total alone
+    open    INTEGER NOT NULL, look_at INTEGER, rated_at INTEGER NOT NULL DEFAULT 0,                      -- whether it waits for the total alone
     PRIMARY KEY (name, key)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,0 +1,4 @@
+-- additive
+-- When the rate of a line has become another one: what was granted before gives nothing of it back.
+
+ALTER TABLE reprise_limit_lines ADD COLUMN rated_at INTEGER NOT NULL DEFAULT 0;   -- in microseconds
