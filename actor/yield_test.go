@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -209,6 +210,40 @@ func TestStalledRunsYield(t *testing.T) {
 			})
 		})
 	}
+}
+
+// fullLimits is a Limiter whose limits are used up for good.
+type fullLimits struct{ waiting sync.Map }
+
+func (l *fullLimits) Want(w *LimitWant) { l.waiting.Store(w, nil) }
+
+func (l *fullLimits) Withdraw(w *LimitWant) bool {
+	_, waits := l.waiting.LoadAndDelete(w)
+	return waits
+}
+
+func (*fullLimits) Release(*LimitWant, []journal.LimitNeed) {}
+
+// A run whose attempts only wait for limits gives its place to others who wait for one, after
+// limitQuantum, and stays away for limitRest. While nobody waits it keeps its place.
+func TestRunsThatWaitForLimitsYield(t *testing.T) {
+	bubble(t, func(o *Options) { o.Limiter = new(fullLimits) }, func(g *rig) {
+		g.stepWith(&workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "full"}}}, nap(time.Minute))
+		alone := g.start("one")
+		pass(3 * limitQuantum)
+		g.wantGivenBack(alone, false)
+		g.sys.Crowd(true)
+		late := g.start("one")
+		pass(limitQuantum - time.Second)
+		g.wantGivenBack(late, false)
+		pass(2 * time.Second)
+		for name, id := range map[string]journal.RunID{"that had waited before others did": alone, "that came later": late} {
+			task := g.task(id)
+			if away := time.Until(task.VisibleAt); task.Owner != 0 || away <= limitRest-limitQuantum-2*time.Second || away > limitRest {
+				t.Errorf("the run %s belongs to %d, and is due in %s; want nobody, and %s since it was given back", name, task.Owner, away, limitRest)
+			}
+		}
+	})
 }
 
 // An attempt that leaves the queue without a slot holds nothing any more: neither its context, of
