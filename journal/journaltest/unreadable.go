@@ -21,8 +21,8 @@ type Spoiler interface {
 	Spoil(ctx context.Context, run journal.RunID, part string, n int) (mend func(context.Context) error, err error)
 }
 
-// The parts of a run that Spoil makes unreadable. Those up to PartTimeout stand in the rows of a run
-// and its task.
+// The parts of a run that Spoil makes unreadable. Those up to PartTimeout stand in the rows of a
+// run and its task.
 const (
 	PartAttempts    = "attempts"
 	PartLabels      = "labels"

@@ -27,8 +27,8 @@
 // (J2), which only the owner of the collector's run can write (J3). So each input is in one batch,
 // however often nodes die, and a batch is started once. The key of its run is made of the
 // collector's run and of the number of the batch, so a collector that an operator sets back does
-// not start the same one again either. A limit that is full neither refuses nor cancels the run of a
-// batch: it waits beyond the backlog.
+// not start the same one again either. A limit that is full neither refuses nor cancels the run of
+// a batch: it waits beyond the backlog.
 //
 // # Time
 //
