@@ -44,6 +44,12 @@ var (
 	ErrStuck = replica.ErrStuck
 )
 
+// BehindError stands beside the answer of a [Query] of a run whose history the code does not fit,
+// such as one that is blocked. The answer is that of the handler as of event Seq, the last one that
+// the code fits, and is of a state that the run was in: its code has gone on since. Err says why the
+// code does not fit.
+type BehindError = replica.BehindError
+
 // FailedError is the result of a run whose workflow returned an error. It wraps what of that error
 // is registered, see workflow.RegisterError; of the rest, which happened in another process,
 // Failure holds the type, the message and the causes. It matches workflow.ErrTimeout if a time

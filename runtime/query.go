@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.opentelemetry.io/otel/trace"
@@ -29,12 +30,17 @@ import (
 // and keeps a goroutine; the next question gets a fresh replay, and one that is refused with
 // [ErrStuck] at once when too many calls of the same handler have not returned.
 //
+// If the code does not fit the history, or panics on it, the answer is the state before the event at
+// which they part, and the error is a *[BehindError], which says as of which event the answer is and
+// wraps the cause. It is the only error beside which there is an answer.
+//
 // Errors: journal.ErrNotFound; a *journal.UnreadableError, if part of the run cannot be read;
 // [ErrNotRegistered], naming the workflow and version; *replay.UndecidedError, naming the line, if
 // the run has taken no turn and its first one depends on what only its owner decides;
 // replay.ErrNoHandler, naming the queries that the run has; the handler's error, or that it
 // panicked; *replay.DivergenceError if the code does not fit the history; *replay.PanicError if the
-// code panics on it; ctx's.
+// code panics on it; ctx's. The error has the cause and the handler's if the code does not fit, and
+// there is no answer from before that either.
 func Query[Arg, Res any](
 	ctx context.Context, n *Node, run journal.RunID, q workflow.Query[Arg, Res], arg Arg,
 ) (Res, error) {
@@ -54,14 +60,22 @@ func ask[Arg, Res any](ctx context.Context, n *Node, run journal.RunID, q workfl
 		return none, failed(err)
 	}
 	call := Call{Kind: QueryCall, Run: run, Name: string(q), Payload: value}
-	return intercepted(ctx, n.client, call, func(ctx context.Context, _ *Call) (res Res, err error) {
+	var earlier Res // what a BehindError stands beside: interceptors pass an error on, and no answer with it
+	res, err := intercepted(ctx, n.client, call, func(ctx context.Context, _ *Call) (res Res, err error) {
 		answer, err := n.replicas.Query(ctx, run, string(q), p)
-		if err == nil {
-			err = n.j.Codec().Decode(answer, &res)
+		_, behind := errors.AsType[*BehindError](err)
+		if err == nil || behind {
+			if unread := n.j.Codec().Decode(answer, &res); unread != nil {
+				err = unread
+			}
 		}
-		if err != nil {
+		if earlier = res; err != nil {
 			return res, failed(err)
 		}
 		return res, nil
 	})
+	if _, behind := errors.AsType[*BehindError](err); behind {
+		return earlier, err
+	}
+	return res, err
 }

@@ -141,13 +141,16 @@ func queryRun(c *call) (any, error) {
 		return nil, err
 	}
 	answer, err := runtime.Query(c.ctx, n, run, workflow.Query[json.RawMessage, json.RawMessage](b.Name), orNull(b.Argument))
-	if err != nil {
+	behind, earlier := errors.AsType[*runtime.BehindError](err)
+	if err != nil && !earlier {
 		if k, _ := kindOf(err); k == internal && c.ctx.Err() == nil {
 			return nil, refuse(updateFailed, "%v", err) // by the handler
 		}
 		return nil, err
 	}
-	return c.answer(run, b.Name, answer), nil
+	rec := c.answer(run, b.Name, answer)
+	rec.Earlier(behind)
+	return rec, nil
 }
 
 // answer is what a handler has returned.

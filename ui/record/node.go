@@ -52,6 +52,7 @@ type Served struct {
 	Queue    string   `json:"queue" doc:"the queue"`
 	Nodes    []string `json:"nodes" doc:"names of the live nodes that serve it"`
 	Paused   string   `json:"paused,omitempty" doc:"who has paused it, and why"`
+	Open     int      `json:"open,omitempty" doc:"if no live node serves it: open runs of it, of 10000 that were counted in all; the command alone counts them"`
 }
 
 // route is where the runs are executed that the record is about.

@@ -1,6 +1,10 @@
 package record
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/reprise-run/reprise/runtime"
+)
 
 // Started is the answer to a start.
 type Started struct {
@@ -19,6 +23,16 @@ type Answer struct {
 	Run    string          `json:"run" doc:"id of the run"`
 	Name   string          `json:"name" doc:"name of the update or query"`
 	Answer json.RawMessage `json:"answer" doc:"what the handler returned"`
+	// AsOf and Behind are set together.
+	AsOf   int32  `json:"as_of,omitempty" doc:"of a query: the event as of which the answer is, because the code does not fit the next one"`
+	Behind string `json:"behind,omitempty" doc:"why the code does not fit that event"`
+}
+
+// Earlier says that an answer is as of an earlier event, if it is.
+func (a *Answer) Earlier(e *runtime.BehindError) {
+	if e != nil {
+		a.AsOf, a.Behind = int32(e.Seq), e.Err.Error()
+	}
 }
 
 // Replayed says whether code fits a history.

@@ -24,7 +24,7 @@ const (
 // findingRecord is what doctor says of one thing.
 type findingRecord struct {
 	Severity string `json:"severity" doc:"ok, note, warning or error"`
-	Check    string `json:"check" doc:"what was looked at: store, tables, settings, clock, nodes, blocked, quarantined, unserved or waiting"`
+	Check    string `json:"check" doc:"what was looked at: store, tables, settings, clock, nodes, blocked, quarantined, unserved, retired or waiting"`
 	Text     string `json:"text" doc:"what was found"`
 	Remedy   string `json:"remedy,omitempty" doc:"what to do"`
 }
@@ -40,7 +40,9 @@ func doctorVerb(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong: tables, settings, clocks, runs that nobody goes on with", Args: cobra.NoArgs,
 		Long: `Look for what is wrong: tables, settings of the server, clocks, nodes, runs that are
-blocked, quarantined or served by no node, and how long due runs wait. Nothing is changed.
+blocked, quarantined or served by no node, also if they are not due, and how long due runs
+wait. Nothing is changed. Runs that no node serves are looked for among all open runs, for ten
+seconds at most.
 
 The exit code is 0 if nothing is worse than a note, 6 if there are warnings, and 1 if
 there is an error.`,
@@ -208,26 +210,29 @@ func (d *doctor) queues() error {
 	waits, err := d.c.backlog()
 	if errors.Is(err, errNoBacklog) {
 		d.say(severityNote, "waiting", "", "%v: who serves it, and for how long it has waited, was not looked at", err)
-		return nil
+		return d.retired(nodes, nil)
 	}
 	if err != nil {
 		return err
 	}
 	var oldest time.Duration
-	unserved := 0
+	unserved := map[journal.Route]bool{}
 	for _, q := range record.QueuesOf(waits, nodes, nil) {
 		switch {
 		case q.OldestAt == nil:
 		case len(q.Nodes) == 0:
-			unserved++
+			unserved[journal.Route{Queue: q.Queue, Workflow: q.Workflow, Version: q.Version}] = true
 			d.say(severityError, "unserved", "start a node on which that version is registered for that queue",
 				"%d due runs of workflow %s, version %d, queue %s, and no live node serves it; the oldest is due since %s", q.Due, q.Workflow, q.Version, q.Queue, d.c.out.at(*q.OldestAt))
 		default:
 			oldest = max(oldest, d.c.out.now.Sub(*q.OldestAt))
 		}
 	}
-	if unserved == 0 {
+	if len(unserved) == 0 {
 		d.say(severityOK, "unserved", "", "live nodes serve all that is due")
+	}
+	if err := d.retired(nodes, unserved); err != nil {
+		return err
 	}
 	severity, how := severityOK, ""
 	if oldest > waitWarning {

@@ -25,10 +25,22 @@ func (c *call) node() *runtime.Node {
 	return n
 }
 
+// needsCode stands for a verb that this program has no code for. It is in no help.
+func needsCode(verb string) *cobra.Command {
+	return &cobra.Command{
+		Use: verb, Hidden: true, DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return failed(ExitUsage, "use the program that has it, or mount this command in it: go doc github.com/reprise-run/reprise/cmd/reprise/cli Main",
+				"%s executes the code of workflows, and this program has none", c.CommandPath())
+		},
+	}
+}
+
 func runQuery(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "query RUN NAME [ARGUMENT]", Short: "Ask a run a question, with the code of this program", Args: cobra.RangeArgs(2, 3),
-		Long:              "Ask a run a question. This program replays its history and calls its handler; nothing is written.",
+		Long: "Ask a run a question. This program replays its history and calls its handler; nothing is written.\n" +
+			"If the code does not fit the history, the answer is the state before the event at which they\npart; a note and the fields as_of and behind say so.",
 		ValidArgsFunction: a.completeFirst(a.completeRuns),
 		RunE: a.reads(func(c *call, args []string) error {
 			arg, err := c.argument("ARGUMENT", args)
@@ -40,10 +52,14 @@ func runQuery(a *app) *cobra.Command {
 				return err
 			}
 			answer, err := runtime.Query(c.ctx, c.node(), run, workflow.Query[json.RawMessage, json.RawMessage](args[1]), arg)
-			if err != nil {
+			behind, earlier := errors.AsType[*runtime.BehindError](err)
+			if err != nil && !earlier {
 				return err
 			}
-			return c.answered(run, args[1], answer)
+			if earlier {
+				c.note("%v", behind)
+			}
+			return c.answered(run, args[1], answer, behind)
 		}),
 	}
 	return printing(c, "answer")

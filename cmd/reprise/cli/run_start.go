@@ -163,11 +163,12 @@ func (c *call) argument(what string, args []string) (json.RawMessage, error) {
 }
 
 // answered prints an answer: people get the value alone.
-func (c *call) answered(run journal.RunID, name string, value json.RawMessage) error {
+func (c *call) answered(run journal.RunID, name string, value json.RawMessage, behind *runtime.BehindError) error {
 	if len(value) == 0 {
 		value = json.RawMessage("null")
 	}
 	rec := record.Answer{Run: run.String(), Name: name, Answer: value}
+	rec.Earlier(behind)
 	return printOne(c.out, &rec, func(_ *printer, r *record.Answer) string { return clean(string(r.Answer)) + "\n" })
 }
 
@@ -194,7 +195,7 @@ handled: the same --key gets its answer. A paused run answers when it is resumed
 			if err != nil {
 				return err
 			}
-			return c.answered(run, args[1], answer)
+			return c.answered(run, args[1], answer, nil)
 		}),
 	}
 	c.Flags().StringVar(&o.Key, "key", "", "a second update with this key is the same one, and gets the same answer")

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,15 +18,19 @@ var servedColumns = []column[record.Served]{
 	{"V", func(_ *printer, r *record.Served) string { return strconv.Itoa(int(r.Version)) }},
 	{"QUEUE", func(_ *printer, r *record.Served) string { return oneLine(r.Queue, 40) }},
 	{"NODES", func(_ *printer, r *record.Served) string { return strconv.Itoa(len(r.Nodes)) }},
-	{"NAMES", func(_ *printer, r *record.Served) string { return oneLine(strings.Join(r.Nodes, " "), 120) }},
+	{"NAMES", servedNames},
 	{"PAUSED", func(_ *printer, r *record.Served) string { return pausedColumn(r.Paused) }},
 }
 
 // workflowGroup has the verbs about workflows.
 func workflowGroup(a *app) *cobra.Command {
+	var served bool
 	g := &cobra.Command{Use: "workflow", Short: "Look at the workflows that nodes serve, pause them and resume them"}
 	list := &cobra.Command{
-		Use: "list", Short: "List the workflows, versions and queues that live nodes serve", Args: cobra.NoArgs,
+		Use: "list", Short: "List the workflows, versions and queues that live nodes serve, and those of open runs that none serves", Args: cobra.NoArgs,
+		Long: `List the workflows, versions and queues that live nodes serve, and behind them those that have
+open runs and that no live node serves, with how many runs. These are looked for among all open
+runs, until there are 10,000 of them, and for ten seconds at most; --served leaves them out.`,
 		RunE: a.reads(func(c *call, _ []string) error {
 			nodes, err := c.nodes()
 			if err != nil {
@@ -34,15 +40,55 @@ func workflowGroup(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printList(c.out, servedColumns, record.ServedOf(nodes, pauses))
+			list := record.ServedOf(nodes, pauses)
+			if !served {
+				if list, err = c.addUnserved(list, nodes); err != nil {
+					return err
+				}
+			}
+			return printList(c.out, servedColumns, list)
 		}),
 	}
+	list.Flags().BoolVar(&served, "served", false, "only those that live nodes serve, or that are paused")
 	g.AddCommand(printing(list, "list of served"), workflowShow(a))
 	scopeVerbs(a, g, "WORKFLOW", "a workflow", func(s *journal.Scope, arg string) { s.Workflow = arg }, func(c *cobra.Command, s *journal.Scope) {
 		c.Flags().Int32Var(&s.Version, "version", 0, "only runs of this version; 0 for all")
 		c.Flags().StringVar(&s.Queue, "queue", "", "only runs in this queue")
 	})
 	return g
+}
+
+// servedNames are the nodes that serve a workflow, or who waits for one.
+func servedNames(_ *printer, r *record.Served) string {
+	if r.Open > 0 {
+		return fmt.Sprintf("none, for %d open runs", r.Open)
+	}
+	return oneLine(strings.Join(r.Nodes, " "), 120)
+}
+
+// addUnserved adds what has open runs and is served by no live node. A pause of exactly that has a
+// line already.
+func (c *call) addUnserved(list []record.Served, nodes []journal.Node) ([]record.Served, error) {
+	more, capped, err := c.unserved(nodes)
+	if errors.Is(err, errUncounted) {
+		c.note("%v in %s: they are not listed", errUncounted, unservedTime)
+		return list, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if capped {
+		c.note("there are more open runs that no live node serves than were counted")
+	}
+	for _, m := range more {
+		same := func(s record.Served) bool { return servedRoute(&s) == servedRoute(&m) }
+		if i := slices.IndexFunc(list, same); i >= 0 {
+			list[i].Open = m.Open
+			continue
+		}
+		list = append(list, m)
+	}
+	return list, nil
 }
 
 func workflowShow(a *app) *cobra.Command {

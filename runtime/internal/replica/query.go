@@ -13,7 +13,8 @@ import (
 //
 // What waits is foreseen up to a message, at first all that had been acknowledged. If that ends
 // with what nobody knows yet, the run gets time to go on. If it does not, and also after a message
-// on which the code fails, the query begins anew and stops before that message.
+// on which the code fails, the query begins anew and stops before that message. Code that fails on
+// an event is asked for the state before that, and the error says so: see [BehindError].
 func (r *replica) query(
 	ctx context.Context, c *Cache, e *execution, name string, arg journal.Payload,
 ) (journal.Payload, error) {
@@ -22,7 +23,7 @@ func (r *replica) query(
 	for {
 		d, err := r.advance(ctx, c, e, end)
 		if err != nil {
-			return journal.Payload{}, err
+			return r.before(ctx, c, e, err, question{name, arg})
 		}
 		end = d.end
 		if r.owed(&d) && p.left(r, &d) {
@@ -101,12 +102,12 @@ func (r *replica) replay(d *delta) error {
 	}
 	for i := range d.events {
 		if err := m.Replay(&d.events[i]); err != nil {
-			return err
+			return unfit(d.events[i].Seq, err)
 		}
 		r.head = journal.Head{Seq: d.events[i].Seq, Link: d.events[i].Link}
 	}
 	if d.run.Task != nil && len(d.events) > 0 {
-		return m.CheckOpen()
+		return unfit(r.head.Seq, m.CheckOpen())
 	}
 	return nil
 }

@@ -16,6 +16,10 @@ export interface Along {
 export interface Answer {
 	/** what the handler returned */
 	answer: unknown;
+	/** of a query: the event as of which the answer is, because the code does not fit the next one */
+	as_of?: number;
+	/** why the code does not fit that event */
+	behind?: string;
 	/** name of the update or query */
 	name: string;
 	/** id of the run */
@@ -1054,6 +1058,8 @@ export interface Sent {
 export interface Served {
 	/** names of the live nodes that serve it */
 	nodes: Array<string>;
+	/** if no live node serves it: open runs of it, of 10000 that were counted in all; the command alone counts them */
+	open?: number;
 	/** who has paused it, and why */
 	paused?: string;
 	/** the queue */

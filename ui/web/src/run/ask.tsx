@@ -5,6 +5,7 @@ import { Empty } from "../parts/empty";
 import { Field, Flag } from "../parts/field";
 import { PayloadView } from "../parts/payload";
 import { ProblemBox } from "../parts/problem";
+import { plain } from "../parts/text";
 import { toast } from "../parts/toast";
 import type { Can } from "./can";
 import { type Forms, useForms } from "./forms";
@@ -57,7 +58,7 @@ function One({ verb, run, names, schemas, begin, done }: { verb: Verb; run: stri
 	const [refuse, setRefuse] = useState(false);
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<Problem>();
-	const [answer, setAnswer] = useState<{ name: string; value: unknown }>();
+	const [answer, setAnswer] = useState<{ name: string; value: unknown; asOf?: number; behind?: string }>();
 	const typed = useTyped(Object.hasOwn(schemas, name) ? schemas[name] : undefined);
 	const { value } = typed;
 	const [title, act, says] = texts[verb];
@@ -77,7 +78,7 @@ function One({ verb, run, names, schemas, begin, done }: { verb: Verb; run: stri
 				setAnswer({ name, value: a.answer });
 			} else {
 				const a = await call("POST /runs/{run}/query", { path, body: { name, argument: value } });
-				setAnswer({ name, value: a.answer });
+				setAnswer({ name, value: a.answer, asOf: a.as_of, behind: a.behind });
 			}
 			if (verb !== "query") done();
 		} catch (e) {
@@ -98,7 +99,7 @@ function One({ verb, run, names, schemas, begin, done }: { verb: Verb; run: stri
 			</details>}
 			<p class="row"><button type="submit" class="primary" aria-busy={busy} disabled={busy || !name.trim()}>{act}</button></p>
 			<ProblemBox problem={problem} />
-			<div aria-live="polite">{answer && <section aria-label="Answer"><h2>Answer</h2><PayloadView payload={{ value: answer.value ?? null }} name={`answer of ${answer.name}`} /></section>}</div>
+			<div aria-live="polite">{answer && <section aria-label="Answer"><h2>Answer</h2>{answer.behind && <p class="hint">as of event {answer.asOf}: <bdi>{plain(answer.behind)}</bdi></p>}<PayloadView payload={{ value: answer.value ?? null }} name={`answer of ${answer.name}`} /></section>}</div>
 		</form>
 	);
 }
