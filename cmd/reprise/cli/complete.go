@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -16,7 +15,7 @@ import (
 // nothing to offer, and whatever goes wrong is not said.
 const (
 	completeTime = 2 * time.Second
-	completeRuns = 50 // the newest; they are what one looks for, as a rule
+	completeRuns = 50 // the newest that begin with what was typed
 )
 
 // completion is cobra's type of functions that complete an argument or the value of a flag.
@@ -64,21 +63,6 @@ func (c *call) newest() ([]journal.Run, error) {
 	page, err := c.client.List(c.ctx, journal.ListFilter{Limit: completeRuns})
 	c.out.now = page.Now
 	return page.Runs, err
-}
-
-func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.offer(cmd, func(c *call) (list []cobra.Completion, err error) {
-		runs, err := c.newest()
-		for i := range runs {
-			r := c.records.Run(&runs[i])
-			what := fmt.Sprintf("%s, %s, %s", oneLine(r.Workflow, 40), r.Word(), c.out.at(r.CreatedAt))
-			list = append(list, cobra.CompletionWithDesc(r.ID, what))
-			if r.Key != "" {
-				list = append(list, cobra.CompletionWithDesc(keyPrefix+r.Key, what))
-			}
-		}
-		return list, err
-	})
 }
 
 // completeWorkflows offers what live nodes serve, and what the newest runs are of.

@@ -43,6 +43,10 @@ func TestCountOfRuns(t *testing.T) {
 		if got := count("--where", `workflow = "nothing"`); got.Runs != 0 || len(got.Groups) != 0 {
 			t.Errorf("nothing: %+v", got)
 		}
+		wantText(t, "a label that no run has", reprise(t, store, cli.ExitDone, "run", "count", "--by", "nosuch", "--by", "workflow").err, `no run that was counted has label "nosuch"`)
+		if got := reprise(t, store, cli.ExitDone, "run", "count", "--by", "demo").err; got != "" {
+			t.Errorf("a label that runs have: %s", got)
+		}
 		wantText(t, "a time without a bucket", reprise(t, store, cli.ExitUsage, "run", "count", "--by", "closed").err, "closed:1h")
 		wantText(t, "no bucket", reprise(t, store, cli.ExitUsage, "run", "count", "--by", "closed:soon").err, "no duration")
 		wantText(t, "no grouping", reprise(t, store, cli.ExitUsage, "run", "count", "--by", "duration").err, "runs are grouped by workflow")

@@ -78,23 +78,44 @@ func TestCompletion(t *testing.T) {
 	onBoth(t, func(t *testing.T, store string) {
 		runs := plant(t, store)
 		for args, has := range map[string]string{
-			"run show ":               runs["signal"],
-			"run why ":                "key=demo:blocked\tdemo.parcel, blocked",
-			"run start ":              "demo.customs",
-			"run start x --queue ":    "default",
-			"run list --workflow ":    "demo.parcel",
-			"run list --label ":       "demo=timer",
-			"run list --status ":      "terminated",
-			"run list -o ":            "jsonl",
-			"run list --parent ":      runs["child"],
-			"run ":                    "history\tPrint",
-			"run signal ":             runs["signal"],
-			"run start x --reuse ":    "allow-if-failed",
-			"run list --state ":       "quarantined",
-			"run start --on-failure ": "demo.customs",
+			"run show ":                       runs["signal"],
+			"run why ":                        "key=demo:blocked\tdemo.parcel, blocked",
+			"run start ":                      "demo.customs",
+			"run start x --queue ":            "default",
+			"run list --workflow ":            "demo.parcel",
+			"run list --label ":               "demo=timer",
+			"run list --status ":              "terminated",
+			"run list -o ":                    "jsonl",
+			"run list --parent ":              runs["child"],
+			"run ":                            "history\tPrint",
+			"run signal ":                     runs["signal"],
+			"run start x --reuse ":            "allow-if-failed",
+			"run list --state ":               "quarantined",
+			"run start --on-failure ":         "demo.customs",
+			"run reset key=demo:completed ":   "step:label\tbefore event 2, StepCompleted",
+			"run reset key=demo:completed e":  "event:3\tRunCompleted",
+			"run fork key=demo:completed ":    "fits",
+			"run edit key=demo:retry ":        "step:label\tit has no outcome",
+			"run edit key=demo:completed eve": "event:2\tStepCompleted label",
 		} {
 			got := reprise(t, store, cli.ExitDone, append([]string{"__complete"}, strings.Split(args, " ")...)...)
 			wantText(t, args, got.out, has)
+		}
+		// What was typed is looked for among all runs, not among the newest alone.
+		oldest := runs["completed"]
+		for range 60 {
+			reprise(t, store, cli.ExitDone, "run", "start", "flow")
+		}
+		for typed, has := range map[string]string{oldest[:30]: oldest, "key=demo:com": "key=demo:completed"} {
+			got := reprise(t, store, cli.ExitDone, "__complete", "run", "show", typed)
+			if wantText(t, typed, got.out, has); strings.Contains(got.out, runs["signal"]) {
+				t.Errorf("%s is completed to what does not begin so: %s", typed, got.out)
+			}
+		}
+		for _, typed := range []string{"key=nobody", "zzz", "0x", "step:nothing"} {
+			if got := reprise(t, store, cli.ExitDone, "__complete", "run", "show", typed); !strings.HasPrefix(got.out, ":") {
+				t.Errorf("%s is completed to %s", typed, got.out)
+			}
 		}
 		got := reprise(t, filepath.Join(t.TempDir(), "none.db"), cli.ExitDone, "__complete", "run", "show", "")
 		if !strings.HasPrefix(got.out, ":") {

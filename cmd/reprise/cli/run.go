@@ -11,6 +11,8 @@ func runGroup(a *app) *cobra.Command {
 		runStart(a), runSignal(a), runUpdate(a), runCancel(a), runTerminate(a), runPause(a), runResume(a), runSetLabels(a), runSetPriority(a), runRetry(a), runReset(a), runFork(a), runSkip(a), runEdit(a), runDelete(a))
 	if a.o.Register != nil {
 		g.AddCommand(runQuery(a), runReplay(a))
+	} else {
+		g.AddCommand(needsCode("query"), needsCode("replay"))
 	}
 	return g
 }

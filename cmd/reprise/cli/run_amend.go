@@ -46,7 +46,7 @@ func runEdit(a *app) *cobra.Command {
 	var o runtime.AmendOptions
 	c := &cobra.Command{
 		Use: "edit RUN STEP RESULT", Short: "Give a step of a run a result, instead of what it has", Args: cobra.ExactArgs(3),
-		ValidArgsFunction: a.completeFirst(a.completeRuns),
+		ValidArgsFunction: a.oneRunThen(completeSteps),
 		Long: `Give a step a result, and let the run go on: the step is not executed for it, nor tried
 again. RESULT is a JSON value, @FILE or -. STEP is one of
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/filter"
 	"github.com/reprise-run/reprise/ui/record"
 )
 
@@ -35,6 +37,9 @@ took. A + behind a number says that there are more runs than --cap.`,
 		if err != nil {
 			return err
 		}
+		for _, label := range unusedLabels(&out, q.By) {
+			c.note("no run that was counted has label %q", label)
+		}
 		rec := record.TallyOf(&out, q.By)
 		if c.a.output != formatTable {
 			return printOne(c.out, &rec, nil)
@@ -47,6 +52,22 @@ took. A + behind a number says that there are more runs than --cap.`,
 	fl.BoolVar(&q.Histories, "histories", false, "also attempts of steps: some lookups more a run")
 	fl.IntVar(&q.Cap, "cap", 0, "how many runs are counted at most; 0 for 100,000, or 10,000 with --histories")
 	return printing(c, "tally")
+}
+
+// unusedLabels are those by which runs were to be grouped and that none of them has: a slip, as a
+// rule. What is in no group that is shown is not known.
+func unusedLabels(out *journal.Aggregated, by []journal.Grouping) (labels []string) {
+	parsed, err := filter.ParseBy(by)
+	if err != nil || out.Runs == 0 || len(out.Groups) == journal.GroupsMax {
+		return nil
+	}
+	for i, g := range parsed {
+		used := slices.ContainsFunc(out.Groups, func(group journal.Group) bool { return group.Values[i] != "" })
+		if g.Field == filter.FieldLabel && !used {
+			labels = append(labels, g.Label)
+		}
+	}
+	return labels
 }
 
 // groupColumns are a column for each grouping, and what there is to say of a group.

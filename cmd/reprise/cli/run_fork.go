@@ -34,7 +34,7 @@ func runFork(a *app) *cobra.Command {
 	var results []string
 	c := &cobra.Command{
 		Use: "fork RUN POINT", Short: "Begin another run at a point of a run's history", Args: cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeFirst(a.completeRuns),
+		ValidArgsFunction: a.oneRunThen(completePoints),
 		Long: `Begin another run with the events of a run up to a point of its present generation. The run
 stays as it is. What was done until the point is not done again, what comes behind it is done
 by the fork, with idempotency keys of its own. POINT is one of those of run reset.

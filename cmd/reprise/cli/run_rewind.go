@@ -147,7 +147,7 @@ func runReset(a *app) *cobra.Command {
 	var input string
 	c := &cobra.Command{
 		Use: "reset RUN POINT", Short: "Let a run go on from an earlier point of its history", Args: cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeFirst(a.completeRuns),
+		ValidArgsFunction: a.oneRunThen(completePoints),
 		Long: `Let a run go on from an earlier point of its present generation, open or closed. Steps that
 had ended behind the point run again if the code asks for them, with new idempotency keys;
 what they did is not undone. POINT is one of

@@ -193,7 +193,8 @@ func TestWrongUsage(t *testing.T) {
 		"run set-labels key=x a":        "must be name=value",
 		"run set-priority key=x":        "accepts 2 arg",
 		"run set-priority key=x high":   "no number from 1 to 5",
-		"run query key=x q":             `unknown verb "query"`,
+		"run query key=x q":             "go doc github.com/reprise-run/reprise/cmd/reprise/cli Main",
+		"run replay --help":             "executes the code of workflows, and this program has none",
 		"version x":                     "unknown command",
 		"run list --label " + strings.Repeat("x", 99) + "=1": "limit",
 	} {
