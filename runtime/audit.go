@@ -13,17 +13,18 @@ type actorKey struct{}
 
 type reasonKey struct{}
 
-// WithActor returns a context for calls of Pause, Resume, SetLabels, SetPriority, Terminate and
-// Delete that says who makes them, for the audit: the name of a person, or of a service on whose
-// behalf the program acts. At most 255 bytes without control characters, else the call is
-// journal.ErrInvalid. It has precedence over ClientOptions.Actor.
+// WithActor returns a context for calls that says who makes them, for the audit: the name of a
+// person, or of a service on whose behalf the program acts. It serves every call that has an entry
+// there: what operators do to runs, queues, workflows, nodes, limits and saved views. At most 255
+// bytes without control characters, else the call is journal.ErrInvalid. It has precedence over
+// ClientOptions.Actor.
 func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }
 
-// WithReason returns a context for calls that says why they are made, for the audit. It serves
-// Resume, SetLabels, SetPriority and Delete, and calls of Pause and Terminate that have no reason
-// of their own.
+// WithReason returns a context for calls that says why they are made, for the audit. It serves the
+// same calls as [WithActor]; a reason that a call has of its own, as an argument or an option, comes
+// first.
 func WithReason(ctx context.Context, reason string) context.Context {
 	return context.WithValue(ctx, reasonKey{}, reason)
 }
