@@ -32,6 +32,9 @@ import (
 // retry, a reset and a fork. A run has at most journal.FreezesMax of them. If somebody resumes the
 // run before its node has answered, its timers have not stood still.
 //
+// A run that waits for limits is passed over in their lines, and has its place there again when it
+// is resumed.
+//
 // A pause of a run that is paused changes nothing, unless it has CancelSteps and steps are still
 // executed, or FreezeTimers and the timers go on: then they stand still from now on. o may be nil.
 // Errors: journal.ErrNotFound; journal.ErrClosed, also if the run has ended before its owner could

@@ -37,7 +37,8 @@ type why struct {
 	paused  []journal.AuditEntry // of a run that is on hold: the newest pause
 	scopes  []journal.Pause      // that are paused
 	nodes   []journal.Node
-	limits  *limitWaits // what its steps wait for
+	limits  *limitWaits                    // what it and its steps wait for
+	holders map[journal.RunID]*journal.Run // of that
 	now     time.Time
 	told    map[journal.InboxSeq]bool // messages that a reason has named
 	reasons []Reason
@@ -53,6 +54,9 @@ func (w *why) read(ctx context.Context, c *Client, t *journal.Task) (err error) 
 	}
 	if err == nil {
 		w.limits, err = readLimitWaits(ctx, c.j, &w.d.Run)
+	}
+	if err == nil {
+		w.holders, err = readHolders(ctx, c.j, w.limits)
 	}
 	w.now = c.j.Now()
 	return err
@@ -72,7 +76,10 @@ func (w *why) explain() {
 	}
 	w.task(run.Task)
 	w.steps()
-	w.reasons = append(w.reasons, w.limits.reasons...)
+	for _, r := range w.limits.reasons {
+		w.blamesIdle(&r)
+		w.add(r)
+	}
 	w.timers()
 	w.children()
 	w.words()
@@ -111,7 +118,11 @@ func (w *why) task(t *journal.Task) {
 		w.owned(t)
 		return
 	}
-	if w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "the run") || inScope { // no node asks for it
+	if w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "the run") {
+		w.inLine(&w.reasons[len(w.reasons)-1])
+		return
+	}
+	if inScope { // no node asks for it
 		return
 	}
 	due := !t.VisibleAt.IsZero() && !t.VisibleAt.After(w.now)

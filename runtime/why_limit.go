@@ -14,7 +14,8 @@ import (
 
 // limitWaits are the waits of one run for limits, and the reasons that they are.
 type limitWaits struct {
-	cmds    map[journal.Cmd]bool // steps that wait
+	cmds    map[journal.Cmd]bool // steps that wait; 0 for the run
+	held    *journal.LimitClaim  // that the run holds, one of them; nil for none
 	reasons []Reason
 }
 
@@ -39,6 +40,9 @@ func readLimitWaits(ctx context.Context, j *driver.Journal, run *journal.Run) (*
 	for i := range page.Claims {
 		c := &page.Claims[i]
 		if !c.Granted.IsZero() {
+			if c.Node == 0 {
+				l.held = c
+			}
 			continue
 		}
 		l.cmds[c.Cmd] = true

@@ -30,6 +30,9 @@ func (w *why) hold(t *journal.Task) {
 	if t.Problem != "" {
 		r.Text += "; it could not go on before that: " + t.Problem
 	}
+	if t.Owner == 0 && w.limits.waits(0) {
+		r.Text += "; others pass it in the lines of its limits, and it has its place there again when it is resumed"
+	}
 	w.add(r)
 }
 
@@ -50,6 +53,7 @@ func (w *why) inScopes(t *journal.Task) (paused bool) {
 		if len(p.Unheeded) > 0 {
 			r.Text += fmt.Sprintf("; nodes %v have not answered yet", p.Unheeded)
 		}
+		w.inLine(&r)
 		w.add(r)
 	}
 	return paused

@@ -193,9 +193,11 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 	}
 	switch a.Kind {
 	case AdminTerminate, AdminFork, AdminRetry, AdminReset, AdminSkip, AdminEdit: // its limits end, or it asks for them
-		n := callHints{j: j}
-		n.limited(time.Time{})
-		n.publish()
+		j.hintLimited()
+	case AdminPause, AdminInterrupt, AdminResume: // if it waits for limits it leaves its lines, or comes back
+		if owner == 0 {
+			j.hintLimited()
+		}
 	}
 	switch a.Kind {
 	case AdminPause, AdminInterrupt, AdminResume:
@@ -215,6 +217,13 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 		hints := []Hint{{Kind: HintTerminated, Run: a.Run}, {Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
 		j.publish(hints, hints)
 	}
+}
+
+// hintLimited says that claims of runs have changed.
+func (j *Journal) hintLimited() {
+	n := callHints{j: j}
+	n.limited(time.Time{})
+	n.publish()
 }
 
 func (j *Journal) publish(local, remote []Hint) {

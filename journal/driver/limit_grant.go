@@ -386,6 +386,10 @@ func (t *LimitTable) Inserts() []*LimitInsert { return t.inserts }
 // rank in each.
 func (t *LimitTable) Arrivals() []*LimitInsert { return t.arrivals }
 
+// Aside are the claims of runs that have left their lines because the runs are paused, to be stored
+// as such that are in none.
+func (t *LimitTable) Aside() []int64 { return t.aside }
+
 // Begun are the runs that have got all of their limits: their tasks are Ready and due, if nothing
 // else holds them.
 func (t *LimitTable) Begun() []LimitBegin { return t.begun }

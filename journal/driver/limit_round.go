@@ -27,11 +27,14 @@ type LimitRows interface {
 	NextNews(now time.Time) (time.Time, error)          // when the next of these is due, of those that are not yet
 }
 
-// LimitNews is a claim of a run that a round takes in: the run has come to wait, or has ended.
+// LimitNews is a claim of a run that a round takes in: the run has come to wait, has ended, or was
+// paused while it waits. One that is paused and in no line is no news until it is resumed: then it
+// comes to wait again, and its place follows from its Since as before.
 type LimitNews struct {
 	Want
 	Counted bool      // whether it is in its lines
 	Ended   bool      // it is to be taken away
+	Paused  bool      // it is to be taken out of its lines, if it waits there
 	Granted time.Time // zero while it waits
 }
 
@@ -109,8 +112,9 @@ func WithNews(keys []LimitKey, news []LimitNews) []LimitKey {
 	return slices.Compact(keys)
 }
 
-// TakeIn frees what has ended of the news, whose ids it returns, and returns those that have
-// arrived, for Arrive. The lines of all of them are in the table.
+// TakeIn frees what has ended of the news, whose ids it returns, takes out of their lines those that
+// were paused, see Aside, and returns those that have arrived, for Arrive. The lines of all of them
+// are in the table, without the paused ones as heads.
 func (t *LimitTable) TakeIn(news []LimitNews) (arrived []Want, ended []int64) {
 	for i := range news {
 		n := &news[i]
@@ -120,6 +124,11 @@ func (t *LimitTable) TakeIn(news []LimitNews) (arrived []Want, ended []int64) {
 			for k := 0; k < len(n.Needs) && n.Counted; k++ {
 				need := &n.Needs[k]
 				t.Free(Freed{LimitKey: LimitKey{need.Name, need.Key}, Cost: need.Cost, Used: need.Cost, Granted: n.Granted})
+			}
+		case n.Paused && n.Granted.IsZero():
+			t.aside = append(t.aside, n.ID)
+			for _, need := range n.Needs {
+				t.Free(Freed{LimitKey: LimitKey{need.Name, need.Key}})
 			}
 		case !n.Counted:
 			arrived = append(arrived, n.Want)

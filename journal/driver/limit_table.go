@@ -66,6 +66,7 @@ type LimitTable struct {
 	inserts  []*LimitInsert
 	arrivals []*LimitInsert
 	begun    []LimitBegin
+	aside    []int64
 	answer   LimitAnswer
 }
 

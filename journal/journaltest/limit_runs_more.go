@@ -9,28 +9,63 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// A pause of a run that waits is a pause, and its place in line stays. If its limits come
-// meanwhile, a resume lets it begin; else it waits on.
+// A run that is paused while it waits is passed over, whether a round has seen it or not, and has
+// its place again when it is resumed.
 func runsPaused(k *kit) {
 	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
 	n := newLimiter(k)
-	runs := limited(k, 2, need("runs", ""))
+	runs := limited(k, 5, need("runs", ""))
 	k.ok(k.admin(runs[0], driver.AdminPause))
 	stateIs(k, "paused", runs[0], journal.Paused)
 	k.same("begun", takeIn(n), 1)
-	stateIs(k, "paused with its limits", runs[0], journal.Paused)
-	k.nothingDue(n.m.ID())
-	k.ok(k.admin(runs[1], driver.AdminPause))
-	k.ok(k.admin(runs[1], driver.AdminResume))
-	stateIs(k, "resumed without its limits", runs[1], journal.Limited)
-	k.nothingDue(n.m.ID())
-	k.ok(k.admin(runs[0], driver.AdminResume))
-	stateIs(k, "resumed with its limits", runs[0], journal.Ready)
 	o := k.take(n.m.ID(), 1)[0]
-	k.same("claimed", o.run, runs[0])
+	k.same("the second", o.run, runs[1])
+	linesAre(k, "without the paused one", journal.LimitUse{Name: "runs", Held: 1, Waiting: 3})
+	k.ok(k.admin(runs[2], driver.AdminPause))
+	k.ok(k.admin(runs[3], driver.AdminPause))
+	k.ok(k.admin(runs[3], driver.AdminResume))
+	stateIs(k, "resumed at once", runs[3], journal.Limited)
+	k.same("begun beside it", takeIn(n), 0)
+	linesAre(k, "without two", journal.LimitUse{Name: "runs", Held: 1, Waiting: 2})
+	if c := claimsOf(k, runs[0]); len(c) != 1 || !c[0].Granted.IsZero() || c[0].Place != 1 {
+		k.t.Errorf("the claim of one that is paused: %+v", c)
+	}
+	next := func(what string, want journal.RunID) {
+		k.t.Helper()
+		o.commit(closed, started(), completed("1"))
+		k.same("begun when another has closed", takeIn(n), 1)
+		o = k.take(n.m.ID(), 1)[0]
+		k.same(what, o.run, want)
+	}
+	next("behind the paused ones", runs[3])
+	k.ok(k.admin(runs[2], driver.AdminResume))
+	k.ok(k.admin(runs[0], driver.AdminResume))
+	stateIs(k, "resumed", runs[0], journal.Limited)
+	k.same("begun beside another", takeIn(n), 0)
+	linesAre(k, "with all", journal.LimitUse{Name: "runs", Held: 1, Waiting: 3})
+	next("the first", runs[0])
+	k.ok(k.admin(runs[2], driver.AdminPause))
+	k.same("begun", takeIn(n), 0)
+	k.ok(k.admin(runs[2], driver.AdminTerminate))
+	next("the last", runs[4])
 	o.commit(closed, started(), completed("1"))
 	takeIn(n)
-	k.same("claimed next", k.take(n.m.ID(), 1)[0].run, runs[1])
+	linesAre(k, "at the end")
+}
+
+// A step's line goes on without a paused run that its rate does not let begin, and a round that
+// takes a pause in lets others begin at once.
+func runsPausedAtARate(k *kit) {
+	setLimit(k, journal.Limit{Name: "rate", Rate: journal.Rate{N: 1, Per: time.Hour, Burst: 10}})
+	n := newLimiter(k)
+	k.same("the first", len(n.ask(n.want(nth(0), journal.LimitNeed{Name: "rate", Cost: 5}))), 1)
+	large := limited(k, 1, journal.LimitNeed{Name: "rate", Cost: 10})[0]
+	small := limited(k, 1, need("rate", ""))[0]
+	k.same("begun behind a large one", takeIn(n), 0)
+	k.ok(k.admin(large, driver.AdminPause))
+	k.same("begun when it is paused", takeIn(n), 1)
+	k.same("the small one", k.take(n.m.ID(), 1)[0].run, small)
+	k.same("the next time, if nothing happens", n.round(driver.LimitRound{Runs: true}).Next, time.Time{})
 }
 
 // The termination of a run frees what it holds, and takes one that waits out of its line, also

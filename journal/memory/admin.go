@@ -51,9 +51,12 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		if a.Kind == driver.AdminResume {
 			if r.resume(now); r.task.Owner == 0 && s.db.limits.awaits(r.run.ID) {
 				r.task.State, r.task.VisibleAt = journal.Limited, time.Time{}
+				s.db.limits.pause(r.run.ID, false)
 			}
 		} else if changed, err = r.pause(&a, now); err != nil {
 			return out, err
+		} else {
+			s.db.limits.pause(r.run.ID, true)
 		}
 		out = driver.AdminOutcome{Owner: r.task.Owner, State: r.task.State}
 	case driver.AdminSetLabels, driver.AdminSetPriority:

@@ -39,6 +39,7 @@ type limitClaim struct {
 
 	counted bool // of a run: a round has put it into its lines
 	ended   bool // of a run: a round is to take it away
+	paused  bool // of a run: it is in no line, or a round is to take it out
 }
 
 func newLimits() limits {
@@ -86,7 +87,7 @@ func (l *limits) Line(k driver.LimitKey) (driver.LimitLine, error) {
 // Heads implements driver.LimitRows.
 func (l *limits) Heads(k driver.LimitKey, max int) (heads []driver.LimitHead, err error) {
 	for _, p := range l.lines[k].waiting {
-		if c := l.claims[p.LimitGrant]; !c.ended && len(heads) < max {
+		if c := l.claims[p.LimitGrant]; !c.ended && !c.paused && len(heads) < max {
 			heads = append(heads, driver.LimitHead{Node: p.Node, ID: p.ID, Rank: p.rank, Since: c.Since, Run: c.Run, Needs: c.Needs})
 		}
 	}
@@ -184,6 +185,9 @@ func (l *limits) Write(t *driver.LimitTable) error {
 	}
 	for _, in := range t.Arrivals() {
 		l.arrive(in, t.Now)
+	}
+	for _, id := range t.Aside() {
+		l.setAside(id)
 	}
 	l.runs.begun = append(l.runs.begun, t.Begun()...)
 	for _, g := range t.Grants() {

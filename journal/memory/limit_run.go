@@ -39,6 +39,7 @@ func askForMore(db *database, r *record, needs []journal.LimitNeed, now time.Tim
 	r.run.Limits = slices.Clone(needs)
 	if awaitLimits(db, r, since); state.OnHold() {
 		r.task.State = state
+		db.limits.pause(r.run.ID, true)
 	}
 	db.enqueue(r, now)
 }
@@ -50,6 +51,31 @@ func (l *limits) endLimits(run journal.RunID) {
 		l.runs.news[id] = true
 		delete(l.runs.of, run)
 	}
+}
+
+// pause takes a run that waits out of its lines, by the next round, or lets it come back.
+func (l *limits) pause(run journal.RunID, paused bool) {
+	if !l.awaits(run) {
+		return
+	}
+	id := l.runs.of[run]
+	c := l.claims[driver.LimitGrant{ID: id}]
+	if c.paused = paused; c.paused == c.counted {
+		l.runs.news[id] = true
+	} else {
+		delete(l.runs.news, id)
+	}
+}
+
+// setAside takes a claim of a run out of its lines.
+func (l *limits) setAside(id int64) {
+	g := driver.LimitGrant{ID: id}
+	c := l.claims[g]
+	c.counted = false
+	for i, n := range c.Needs {
+		l.unline(driver.LimitKey{Name: n.Name, Key: n.Key}, limitPlace{c.ranks[i], g})
+	}
+	delete(l.runs.news, id)
 }
 
 // move gives a run that waits the place of another priority.
@@ -82,7 +108,7 @@ func (l *limits) awaits(run journal.RunID) bool {
 func (l *limits) News(now time.Time, max int) (list []driver.LimitNews, err error) {
 	for id := range l.runs.news {
 		if c := l.claims[driver.LimitGrant{ID: id}]; !c.Since.After(now) {
-			list = append(list, driver.LimitNews{Want: c.Want, Counted: c.counted, Ended: c.ended, Granted: c.granted})
+			list = append(list, driver.LimitNews{Want: c.Want, Counted: c.counted, Ended: c.ended, Paused: c.paused, Granted: c.granted})
 		}
 	}
 	slices.SortFunc(list, func(a, b driver.LimitNews) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })

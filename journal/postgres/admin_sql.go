@@ -26,7 +26,8 @@ SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id 
 // It follows the lock of the task, see adminHold. If the run is owned, its owner keeps it and is
 // only asked to look: state, strikes and problem are the owner's to change with its next commit
 // (J3), so they are left alone. A pause is not the owner's, so it ends here (J11). A paused run
-// that nobody has claimed yet begins when its start says, and one that waits for limits waits on.
+// that nobody has claimed yet begins when its start says, and one that waits for limits waits
+// on, and comes back into its lines with the next round.
 // A freeze of the timers ends too, or is taken back, as driver.Thaw says.
 const adminResumeSQL = `
 WITH held AS MATERIALIZED (
@@ -41,6 +42,9 @@ WITH held AS MATERIALIZED (
         problem = CASE WHEN t.owner = 0 THEN '' ELSE t.problem END
     WHERE t.run_id = $1::uuid
     RETURNING t.run_id, t.workflow, t.owner, t.state
+), returned AS (
+    UPDATE reprise.limit_claims c SET paused = false
+    WHERE c.node = 0 AND c.run_id = $1::uuid AND c.granted_at IS NULL AND NOT c.ended AND c.paused
 ), thawed AS (
     UPDATE reprise.runs r
     SET freezes = CASE WHEN h.state > 3 THEN nullif(r.freezes[:cardinality(r.freezes) - 1], '{}')
@@ -62,7 +66,8 @@ SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.
 // It follows the lock of the task, see adminHold: a commit of the owner comes before, and the owner
 // then hears of the pause because the task is visible, or after, and finds the mark. So does a
 // claim, which skips the row while it is locked and does not see it afterwards. A pause that
-// changes nothing leaves no row in the audit (J12).
+// changes nothing leaves no row in the audit (J12). If the run waits for limits, its claim leaves its
+// lines with the next round.
 const adminPauseSQL = `
 WITH held AS MATERIALIZED (
     SELECT t.run_id, t.workflow, t.owner, t.state, greatest(clock_timestamp(), r.freezes[cardinality(r.freezes)]) AS at,
@@ -78,6 +83,9 @@ WITH held AS MATERIALIZED (
     FROM allowed h
     WHERE t.run_id = ANY (ARRAY[h.run_id]) AND (h.state < 3 OR $6::bool AND h.owner > 0 AND h.state < 5)
     RETURNING t.run_id, t.workflow, t.state
+), aside AS (
+    UPDATE reprise.limit_claims c SET paused = true
+    WHERE c.node = 0 AND c.run_id = $1::uuid AND c.granted_at IS NULL AND NOT c.ended AND EXISTS (SELECT FROM paused p)
 ), frozen AS (
     UPDATE reprise.runs r
     SET freezes = r.freezes || CASE WHEN h.frozen THEN ARRAY[h.at, h.at] ELSE ARRAY[h.at] END

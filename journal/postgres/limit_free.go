@@ -25,7 +25,7 @@ type limitStatements struct {
 
 // limitRunStatements are those of limits that runs hold.
 type limitRunStatements struct {
-	start, again, end, more, due, next, news, arrive, begin, look string
+	start, again, end, more, due, next, news, arrive, aside, begin, look string
 }
 
 // limitFullStatements are those of limits that have a MaxBacklog.

@@ -38,7 +38,7 @@ var limitReads = map[string]string{
 	"limitStateSQL": "ARRAY['l', 'l', 'l'], ARRAY['full', 'other', '~total'], 64", "limitOpenSQL": "ARRAY['l'], 64",
 	"limitDueSQL": "500, 100", "limitNextSQL": "4611686018427387904", "limitNewsSQL": "500",
 	"limitEndSQL":    "ARRAY['11111111-1111-1111-1111-111111111111'::uuid]",
-	"limitArriveSQL": "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",
+	"limitArriveSQL": "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3]", "limitAsideSQL": "ARRAY[0], ARRAY[-1]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",
 	"limitRemoveSQL": "0, ARRAY[-1]", "limitKnownSQL": "7, ARRAY[1]", "limitOfNodeSQL": "7, true",
 	"limitClaimSQL": "0, -1", "limitNamesSQL": "0, -1", "limitFreeSQL": "0, -1",
 }

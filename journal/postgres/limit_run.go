@@ -69,7 +69,7 @@ func (r *limitRuns) read(s *Store, p *pipeline) {
 		var granted pgtype.Timestamptz
 		var one journal.LimitNeed
 		var needs *string
-		err := row.Scan(&n.ID, &n.Run, &n.Priority, &n.Since, &granted, &n.Counted, &n.Ended, &one.Name, &one.Key, &one.Cost, &needs)
+		err := row.Scan(&n.ID, &n.Run, &n.Priority, &n.Since, &granted, &n.Counted, &n.Ended, &n.Paused, &one.Name, &one.Key, &one.Cost, &needs)
 		if err != nil {
 			return err
 		}

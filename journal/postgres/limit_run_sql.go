@@ -24,23 +24,24 @@ WITH made AS (
     INSERT INTO reprise.tasks (run_id, visible_at, state, version, priority, queue, workflow)
     SELECT m.id, 'infinity', -1, m.version, m.priority, m.queue, m.workflow FROM made m
 ), asking AS MATERIALIZED (
-    SELECT m.id, m.priority, m.limits, coalesce(m.start_at, m.created_at) AS since, nextval('reprise.limit_runs_seq') AS number FROM made m
+    SELECT m.id, m.priority, m.limits, coalesce(m.start_at, m.created_at) AS since, nextval('reprise.limit_runs_seq') AS number, false AS paused
+    FROM made m
 ), claimed AS (` + limitAskRows + `)
 SELECT m.id, coalesce(m.start_at, m.created_at), false, clock_timestamp() FROM made m`
 
 // limitAskRows writes the claims of runs that are in asking.
 const limitAskRows = `
-    INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted)
+    INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted, paused)
     SELECT 0, a.number, n.ord - 1, n.need ->> 'name', coalesce(n.need ->> 'key', ''), (n.need ->> 'cost')::bigint,
            (extract(epoch FROM a.since) * 1000000)::bigint + a.priority * 60000000::bigint, a.since, a.id, 0, '', a.priority,
-           CASE WHEN jsonb_array_length(a.limits::jsonb) > 1 THEN a.limits END, false
+           CASE WHEN jsonb_array_length(a.limits::jsonb) > 1 THEN a.limits END, false, a.paused
     FROM asking a CROSS JOIN LATERAL jsonb_array_elements(a.limits::jsonb) WITH ORDINALITY AS n(need, ord)`
 
 // limitAgainSQL lets a run wait for its limits that was closed, or is a fork, behind rewindSQL,
 // which has given its task the time from which it waits.
 const limitAgainSQL = `
 WITH asking AS MATERIALIZED (
-    SELECT r.id, r.priority, r.limits, greatest(clock_timestamp(), t.visible_at) AS since, nextval('reprise.limit_runs_seq') AS number
+    SELECT r.id, r.priority, r.limits, greatest(clock_timestamp(), t.visible_at) AS since, nextval('reprise.limit_runs_seq') AS number, false AS paused
     FROM reprise.runs r JOIN reprise.tasks t ON t.run_id = $1::uuid WHERE r.id = $1::uuid AND r.limits IS NOT NULL
 ), waits AS (
     UPDATE reprise.tasks t SET state = -1, visible_at = 'infinity' FROM asking a WHERE t.run_id = ANY (ARRAY[a.id]) RETURNING t.state
@@ -62,8 +63,9 @@ WHERE c.node = x.node AND c.id = x.id AND c.part = x.part`
 const limitMoreSQL = `
 WITH asking AS MATERIALIZED (
     SELECT r.id, r.priority, i.limits, least(coalesce(r.start_at, r.created_at), clock_timestamp()) AS since,
-           nextval('reprise.limit_runs_seq') AS number
+           nextval('reprise.limit_runs_seq') AS number, t.state = 3 AS paused
     FROM unnest($1::uuid[], $2::text[]) AS i(id, limits)
+    CROSS JOIN LATERAL (SELECT t.state FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t
     CROSS JOIN LATERAL (SELECT r.id, r.priority, r.start_at, r.created_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 ), needed AS (
     UPDATE reprise.runs r SET limits = a.limits FROM asking a WHERE r.id = ANY (ARRAY[a.id])
@@ -80,7 +82,7 @@ const limitDueSQL = `
 SELECT x.name, x.key, false FROM (
     SELECT DISTINCT c.name, c.key FROM (
         SELECT c.name, c.key FROM reprise.limit_claims c
-        WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since <= (SELECT clock_timestamp())
+        WHERE c.node = 0 AND (c.ended OR c.counted = c.paused) AND c.since <= (SELECT clock_timestamp())
         ORDER BY c.since, c.id LIMIT $1::int) c) x
 UNION ALL
 SELECT l.name, l.key, true FROM (
@@ -94,29 +96,35 @@ SELECT l.name, l.key, true FROM (
 const limitNextSQL = `
 SELECT (
     SELECT c.since FROM reprise.limit_claims c
-    WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since > now() ORDER BY c.since LIMIT 1), (
+    WHERE c.node = 0 AND (c.ended OR c.counted = c.paused) AND c.since > now() ORDER BY c.since LIMIT 1), (
     SELECT l.look_at FROM reprise.limit_lines l
     WHERE l.look_at IS NOT NULL AND l.look_at > (extract(epoch FROM now()) * 1000000)::bigint AND l.look_at < $1::bigint
     ORDER BY l.look_at LIMIT 1)`
 
 // limitNewsSQL reads the claims of runs that a round takes in, behind the locks.
 const limitNewsSQL = `
-SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
-WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.part = 0 AND c.since <= (SELECT clock_timestamp())
+SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
+WHERE c.node = 0 AND (c.ended OR c.counted = c.paused) AND c.part = 0 AND c.since <= (SELECT clock_timestamp())
 ORDER BY c.since, c.id LIMIT $1::int`
 
 // limitArriveSQL puts claims of runs into their lines. A run may have ended meanwhile: its claim
 // counts all the same, until the next round. If its priority is another one by now, its rank is
-// that of the new one: since, and an ageing for each priority. The node, which is 0, comes with
-// each claim: written out, it lets a plan of an empty table read the claims of all runs.
+// that of the new one: since, and an ageing for each priority. If it was paused meanwhile and waits
+// on, it leaves its lines with the next round. The node, which is 0, comes with each claim: written
+// out, it lets a plan of an empty table read the claims of all runs.
 const limitArriveSQL = `
 UPDATE reprise.limit_claims c
-SET counted = true, granted_at = CASE WHEN a.granted THEN $1::timestamptz END,
+SET counted = true, granted_at = CASE WHEN a.granted THEN $1::timestamptz END, paused = c.paused AND NOT a.granted,
     rank = CASE WHEN c.priority = a.priority THEN a.rank
                 ELSE (extract(epoch FROM c.since) * 1000000)::bigint +
                      (a.rank - (extract(epoch FROM c.since) * 1000000)::bigint) / a.priority * c.priority END
 FROM unnest($2::int[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bool[], $7::smallint[]) AS a(node, id, part, rank, granted, priority)
 WHERE c.node = a.node AND c.id = a.id AND c.part = a.part`
+
+// limitAsideSQL stores that claims of runs are in no line: they are paused. One that was resumed
+// meanwhile comes to wait again.
+const limitAsideSQL = `
+UPDATE reprise.limit_claims c SET counted = false FROM unnest($1::int[], $2::bigint[]) AS a(node, id) WHERE c.node = a.node AND c.id = a.id`
 
 // limitBeginSQL lets runs begin that have got their limits, behind the locks of their tasks. One
 // that is paused begins when it is resumed; one that is closed has no task. One that was closed and

@@ -35,7 +35,7 @@ LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = k.name AND l.ke
 LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key) j ON true
 LEFT JOIN LATERAL (
     SELECT * FROM reprise.limit_claims c
-    WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.granted_at IS NULL AND c.counted AND NOT c.ended
+    WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.granted_at IS NULL AND c.counted AND NOT c.ended AND NOT c.paused
     ORDER BY c.rank, c.node, c.id LIMIT $3::int) c ON true`
 
 // limitOpenSQL finds the lines that come first for the total of their limit.
@@ -64,9 +64,10 @@ FROM unnest($3::bigint[], $4::smallint[], $5::text[], $6::text[], $7::bigint[], 
             $12::int[], $13::text[], $14::smallint[], $15::text[])
      AS w(id, part, name, key, cost, rank, since, granted, run_id, cmd, step, priority, needs)`
 
-// limitGrantSQL grants wants that have waited.
+// limitGrantSQL grants wants that have waited. A run that was paused while the round went on holds
+// its limits, as one that is paused a moment later.
 const limitGrantSQL = `
-UPDATE reprise.limit_claims c SET granted_at = $1::timestamptz
+UPDATE reprise.limit_claims c SET granted_at = $1::timestamptz, paused = false
 FROM unnest($2::int[], $3::bigint[]) AS g(node, id) WHERE c.node = g.node AND c.id = g.id`
 
 // limitOfNodeSQL lists what a node holds, or all that it has. What waits is asked for in a way that

@@ -138,6 +138,9 @@ func (x *limitRound) arrive(p *pipeline, ended []int64) {
 		}
 		p.exec(x.s.sql.limit.runs.arrive, x.now, make([]int32, len(ids)), ids, parts, ranks, granted, priorities)
 	}
+	if aside := x.t.Aside(); len(aside) > 0 {
+		p.exec(x.s.sql.limit.runs.aside, make([]int32, len(aside)), aside)
+	}
 	if len(ended) > 0 {
 		p.exec(x.s.sql.limit.remove, int32(0), ended)
 	}

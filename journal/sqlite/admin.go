@@ -128,7 +128,10 @@ func (t *target) resume(q querier, at time.Time) error {
 	waits, err := awaitsLimits(q, t.run.ID)
 	if err == nil && waits {
 		t.task.State = journal.Limited
-		_, err = q.exec(limitWaitSQL, uuidArg(t.run.ID))
+		x := execs{q: q}
+		x.exec(limitWaitSQL, uuidArg(t.run.ID))
+		x.exec(limitPauseSQL, int64(0), uuidArg(t.run.ID))
+		err = x.err
 	}
 	return err
 }
@@ -147,8 +150,10 @@ func (t *target) pause(q querier, a *driver.AdminAction, at time.Time) (changed 
 		return changed, err
 	}
 	t.task.State = state
-	_, err = q.exec(adminPauseSQL, int64(state), at.UnixMicro(), uuidArg(t.run.ID))
-	return true, err
+	x := execs{q: q}
+	x.exec(adminPauseSQL, int64(state), at.UnixMicro(), uuidArg(t.run.ID))
+	x.exec(limitPauseSQL, int64(1), uuidArg(t.run.ID))
+	return true, x.err
 }
 
 // edit changes the rows of a run, and returns what the audit says of it: nothing if nothing

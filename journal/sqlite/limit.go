@@ -20,7 +20,8 @@ const limitLineSQL = `SELECT l.held, l.waiting, l.ready, l.served, l.open, l.loo
 // limitHeadsSQL reads who waits first in a line.
 const limitHeadsSQL = `
 SELECT c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id FROM reprise_limit_claims c
-WHERE c.name = ? AND c.key = ? AND c.granted_at IS NULL AND c.counted = 1 AND c.ended = 0 ORDER BY c.rank, c.node, c.id LIMIT ?`
+WHERE c.name = ? AND c.key = ? AND c.granted_at IS NULL AND c.counted = 1 AND c.ended = 0 AND c.paused = 0
+ORDER BY c.rank, c.node, c.id LIMIT ?`
 
 // limitOpenSQL finds the lines that come first for the total of their limit.
 const limitOpenSQL = `SELECT l.key FROM reprise_limit_lines l WHERE l.name = ? AND l.open = 1 ORDER BY l.share, l.served LIMIT ?`

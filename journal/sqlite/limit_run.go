@@ -13,6 +13,19 @@ const limitAskSQL = `
 INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted)
 VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, 0)`
 
+// limitPauseSQL takes a run that waits out of its lines, by the next round, or lets it come back.
+const limitPauseSQL = `
+UPDATE reprise_limit_claims SET paused = ? WHERE node = 0 AND run_id = ? AND granted_at IS NULL AND ended = 0`
+
+// limitPausedSQL takes a run out that has come to wait and is paused.
+const limitPausedSQL = `
+UPDATE reprise_limit_claims SET paused = 1
+WHERE node = 0 AND run_id = ?1 AND granted_at IS NULL AND ended = 0
+  AND EXISTS (SELECT 1 FROM reprise_tasks t WHERE t.run_id = ?1 AND t.state = 3)`
+
+// limitAsideSQL stores that a claim is in no line.
+const limitAsideSQL = `UPDATE reprise_limit_claims SET counted = 0 WHERE node = 0 AND id = ?`
+
 // limitLastSQL is the number of the newest claim of a run.
 const limitLastSQL = `SELECT max(c.id) FROM reprise_limit_claims c WHERE c.node = 0`
 
@@ -28,9 +41,9 @@ SELECT count(*) FROM reprise_limit_claims c WHERE c.node = 0 AND c.run_id = ? AN
 
 // limitNewsSQL reads the claims of runs that a round takes in.
 const limitNewsSQL = `
-SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.name, c.key, c.cost, c.needs
+SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs
 FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_news_idx
-WHERE c.node = 0 AND c.part = 0 AND (c.counted = 0 OR c.ended = 1) AND c.since <= ? ORDER BY c.since, c.id LIMIT ?`
+WHERE c.node = 0 AND c.part = 0 AND (c.ended = 1 OR c.counted = c.paused) AND c.since <= ? ORDER BY c.since, c.id LIMIT ?`
 
 // limitLooksSQL finds lines that are worth a look because of runs.
 const limitLooksSQL = `
@@ -40,7 +53,7 @@ SELECT l.name, l.key FROM reprise_limit_lines l WHERE l.look_at IS NOT NULL AND 
 const (
 	limitNextNewsSQL = `
 SELECT c.since FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_news_idx
-WHERE c.node = 0 AND c.part = 0 AND (c.counted = 0 OR c.ended = 1) AND c.since > ? ORDER BY c.since LIMIT 1`
+WHERE c.node = 0 AND c.part = 0 AND (c.ended = 1 OR c.counted = c.paused) AND c.since > ? ORDER BY c.since LIMIT 1`
 	limitNextLookSQL = `
 SELECT l.look_at FROM reprise_limit_lines l WHERE l.look_at IS NOT NULL AND l.look_at > ? AND l.look_at < ? ORDER BY l.look_at LIMIT 1`
 )
@@ -73,6 +86,7 @@ func awaitLimits(q querier, run journal.RunID, needs []journal.LimitNeed, priori
 		x.exec(limitAskSQL, id, int64(part), n.Name, n.Key, n.Cost, rank, since.UnixMicro(), uuidArg(run), int64(priority), nullText(text))
 	}
 	x.exec(limitWaitSQL, uuidArg(run))
+	x.exec(limitPausedSQL, uuidArg(run))
 	return x.err
 }
 
@@ -126,9 +140,9 @@ func awaitsLimits(q querier, run journal.RunID) (waits bool, err error) {
 // News implements driver.LimitRows.
 func (l *limitRows) News(now time.Time, max int) (list []driver.LimitNews, err error) {
 	err = l.q.query(limitNewsSQL, func(r row) (err error) {
-		n := driver.LimitNews{Counted: r.bool(5), Ended: r.bool(6), Granted: r.time(4)}
+		n := driver.LimitNews{Counted: r.bool(5), Ended: r.bool(6), Paused: r.bool(7), Granted: r.time(4)}
 		n.ID, n.Run, n.Priority, n.Since = r.int(0), r.id(1), int16(r.int(2)), r.time(3)
-		n.Needs, err = driver.DecodeLimitNeeds(r.text(10), journal.LimitNeed{Name: r.text(7), Key: r.text(8), Cost: r.int(9)})
+		n.Needs, err = driver.DecodeLimitNeeds(r.text(11), journal.LimitNeed{Name: r.text(8), Key: r.text(9), Cost: r.int(10)})
 		list = append(list, n)
 		return err
 	}, now.UnixMicro(), int64(max))
@@ -169,6 +183,9 @@ func (l *limitRows) writeRuns(t *driver.LimitTable) error {
 		for part, rank := range in.Ranks {
 			x.exec(limitArriveSQL, rank, granted, in.ID, int64(part))
 		}
+	}
+	for _, id := range t.Aside() {
+		x.exec(limitAsideSQL, id)
 	}
 	for _, b := range t.Begun() {
 		x.exec(limitBeginSQL, l.at.UnixMicro(), uuidArg(b.Run))

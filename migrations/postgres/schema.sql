@@ -159,7 +159,8 @@ CREATE TABLE reprise.limit_claims (
     step text NOT NULL,
     needs text,
     counted boolean DEFAULT true NOT NULL,
-    ended boolean DEFAULT false NOT NULL
+    ended boolean DEFAULT false NOT NULL,
+    paused boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE reprise.limit_lines (
@@ -512,7 +513,7 @@ CREATE INDEX limit_claims_held_idx ON reprise.limit_claims USING btree (node) WH
 
 CREATE INDEX limit_claims_line_idx ON reprise.limit_claims USING btree (name, key, rank, node, id) WHERE ((granted_at IS NULL) AND counted);
 
-CREATE INDEX limit_claims_news_idx ON reprise.limit_claims USING btree (since, id) WHERE ((node = 0) AND ((NOT counted) OR ended));
+CREATE INDEX limit_claims_news_idx ON reprise.limit_claims USING btree (since, id) WHERE ((node = 0) AND (ended OR (counted = paused)));
 
 CREATE INDEX limit_claims_of_run_idx ON reprise.limit_claims USING btree (run_id) WHERE (node = 0);
 

@@ -62,7 +62,7 @@ CREATE TABLE reprise_limit_claims (
     cmd        INTEGER NOT NULL,
     step       TEXT    NOT NULL,
     priority   INTEGER NOT NULL,
-    needs      TEXT, counted INTEGER NOT NULL DEFAULT 1, ended INTEGER NOT NULL DEFAULT 0,                               -- all that the step needs, as JSON, if it is more than this
+    needs      TEXT, counted INTEGER NOT NULL DEFAULT 1, ended INTEGER NOT NULL DEFAULT 0, paused INTEGER NOT NULL DEFAULT 0,                               -- all that the step needs, as JSON, if it is more than this
     PRIMARY KEY (node, id, part)
 ) STRICT, WITHOUT ROWID;
 
@@ -186,7 +186,7 @@ CREATE INDEX reprise_limit_claims_ended_idx ON reprise_limit_claims (name, key) 
 
 CREATE INDEX reprise_limit_claims_line_idx ON reprise_limit_claims (name, key, rank, node, id) WHERE granted_at IS NULL AND counted = 1 AND ended = 0;
 
-CREATE INDEX reprise_limit_claims_news_idx ON reprise_limit_claims (since, id) WHERE node = 0 AND part = 0 AND (counted = 0 OR ended = 1);
+CREATE INDEX reprise_limit_claims_news_idx ON reprise_limit_claims (since, id) WHERE node = 0 AND part = 0 AND (ended = 1 OR counted = paused);
 
 CREATE INDEX reprise_limit_claims_of_run_idx ON reprise_limit_claims (run_id) WHERE node = 0;
 
