@@ -16,8 +16,10 @@ const (
 	// made up for within it, and is nothing that an operator has to know.
 	outageAfter = time.Second
 	// outageForget is the time after which a verb is forgotten that has failed and is not called
-	// any more. Calls that the engine repeats come about once a second.
-	outageForget = 10 * time.Second
+	// any more. Calls that the engine repeats come about once a second if they fail at once. One
+	// whose packets nobody answers fails after the time for a connection and that for a silent
+	// call, together forty seconds in postgres, so this is longer than both.
+	outageForget = 45 * time.Second
 )
 
 // outage says in the log when a store has been away for a while, with the cause, and when it is

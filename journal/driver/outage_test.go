@@ -114,6 +114,26 @@ func TestOtherFailuresAreNoOutage(t *testing.T) {
 	})
 }
 
+// A network that swallows everything is told of too, although each call fails after the time for a
+// connection and that for a silent call, by a client alone and beside verbs that are answered.
+func TestAnOutageOfSlowFailures(t *testing.T) {
+	for _, d := range []time.Duration{10500 * time.Millisecond, 41 * time.Second} {
+		for _, verbs := range [][]string{nil, {"list"}} {
+			inOutages(t, func(o *outages) {
+				o.store.away["claim"] = refused("i/o timeout")
+				for range 5 {
+					o.calls(d, verbs...)
+					o.calls(500*time.Millisecond, "claim")
+				}
+				o.said(fmt.Sprintf("failures %s apart, beside %v", d, verbs), 1, 0)
+				delete(o.store.away, "claim")
+				o.calls(time.Second, "claim")
+				o.said("it is over", 1, 1)
+			})
+		}
+	}
+}
+
 // A standby answers what only reads.
 func TestAnOutageOfSomeVerbs(t *testing.T) {
 	inOutages(t, func(o *outages) {
@@ -126,7 +146,7 @@ func TestAnOutageOfSomeVerbs(t *testing.T) {
 		if err := o.j.Explain("claim", context.Canceled); !errors.Is(err, journal.ErrUnavailable) || !errors.Is(err, context.Canceled) {
 			t.Errorf("a verb that is away is explained by %v", err)
 		}
-		o.calls(20*time.Second, "list") // whoever claimed has gone
+		o.calls(time.Minute, "list") // whoever claimed has gone
 		o.said("nobody asks any more", 1, 1)
 	})
 }

@@ -78,7 +78,7 @@ func TestAnOpenTransactionHoldsUpItsRunsOnly(t *testing.T) {
 	// One call of the store waits for its row as long as it takes and has a line of its own. That is
 	// this signal, so that all that follows is told who holds it up.
 	signal(run)
-	const takesLong = "a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on"
+	const takesLong = "a call of the store takes long, because another transaction has locked a row, much is on its way, or the server is silent; others go on"
 	clustertest.Until(t, "there is the line: "+takesLong, func() bool { return strings.Contains(c.Log.String(), takesLong) })
 	for range runs { // one after the other, each has a turn to write
 		gate <- struct{}{}

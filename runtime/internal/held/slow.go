@@ -9,7 +9,7 @@ import (
 const slowAfter = time.Second
 
 // SlowCall is the message about a slow call.
-const SlowCall = "a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on"
+const SlowCall = "a call of the store takes long, because another transaction has locked a row, much is on its way, or the server is silent; others go on"
 
 // LateCall is the message about a call that takes too long although it is alone.
 const LateCall = "the store gives a call up because it takes too long; it is tried again at longer intervals, apart from others"
