@@ -204,20 +204,12 @@ func heldCommits(s *Store, commits []driver.Commit, order []int, out []driver.Ou
 	}
 }
 
-// memberFault tells errors that the server may have raised over the content of a batch from those
-// of the whole call: data (22), constraints (23), limits (54), a trigger of somebody's (P0), and
-// damage of a row or a page (XX). Only the former are worth trying the members alone. The latter
-// leave the call undecided, and the caller repeats all of it (J4).
+// memberFault tells errors over the content of a batch from those of the whole call. Only the former
+// are worth trying the members alone. The latter leave the call undecided, and the caller repeats
+// all of it (J4).
 func memberFault(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || unavailable(pe.Code) {
-		return false
-	}
-	switch pe.Code[:2] {
-	case "22", "23", "54", "P0", "XX":
-		return true
-	}
-	return false
+	return ok && aboutData(pe) && !errors.Is(err, journal.ErrUnavailable)
 }
 
 // commitReadBack tells own writes of an earlier try from lost ownership (J4). A commit whose answer

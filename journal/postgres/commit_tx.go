@@ -93,7 +93,7 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (dr
 	}
 	s.sessions.discard(t.conn.Conn(), sent, err)
 	if _, answered := errors.AsType[*pgconn.PgError](err); answered || errors.Is(err, pgx.ErrTxCommitRollback) {
-		if pe, _ := errors.AsType[*pgconn.PgError](err); pe == nil || !unavailable(pe.Code) {
+		if pe, _ := errors.AsType[*pgconn.PgError](err); pe == nil || !passes(pe.Code) {
 			return driver.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
 		}
 	}

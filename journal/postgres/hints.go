@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -225,7 +224,7 @@ func (h *hints) send(ctx context.Context, lines []string) (sent bool) {
 		_, err := c.Exec(ctx, notifySQL, h.channel, payload)
 		return err
 	})
-	return !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded)
+	return lasts(err) || !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // txidSQL names the transaction that it is sent in, also inside of a savepoint.
@@ -267,7 +266,7 @@ func (h *hints) ended(ctx context.Context, ids []int64) map[int64]bool {
 		_, err = pgx.ForEachRow(rows, []any{&id, &committed}, func() error { ended[id] = committed; return nil })
 		return err
 	})
-	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && !unavailable(pe.Code) {
+	if lasts(err) {
 		for _, id := range ids {
 			ended[id] = true
 		}

@@ -13,7 +13,7 @@ import (
 // Migrate brings a schema's tables up to date. Any number of processes may do so at once.
 func Migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	err := migrate(ctx, conn, schema)
-	return translate(ctx, err, conn.IsClosed())
+	return translateAtOnce(ctx, err, conn.IsClosed())
 }
 
 // migrateLockSQL takes a lock that ends with the transaction: the appliers of one schema queue up

@@ -309,7 +309,7 @@ func (n *sessions) endOnce(ctx context.Context, pid int64) bool {
 		_, err := other.Exec(ctx, endSessionSQL, pid, int64(uint32(sessionClass(n.s.o.Schema))), int64(uint32(n.process)))
 		return err
 	})
-	return !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded)
+	return lasts(err) || !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // check is called when a store opens: an address that cannot serve is refused then, and not when

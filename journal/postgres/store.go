@@ -157,7 +157,7 @@ func (s *Store) in(ctx context.Context, tx journal.Tx, fn func(ctx context.Conte
 	if err = checkOpen(ctx, inner); err == nil {
 		err = fn(ctx, inner)
 	}
-	return translate(ctx, err, inner.Conn().IsClosed())
+	return translateAtOnce(ctx, err, inner.Conn().IsClosed())
 }
 
 // checkOpen returns an error if a transaction has ended: its connection serves somebody else by
