@@ -23,8 +23,8 @@ func WithActor(ctx context.Context, actor string) context.Context {
 }
 
 // WithReason returns a context for calls that says why they are made, for the audit. It serves the
-// same calls as [WithActor]; a reason that a call has of its own, as an argument or an option, comes
-// first.
+// same calls as [WithActor]; a reason that a call has of its own, as an argument or an option,
+// comes first.
 func WithReason(ctx context.Context, reason string) context.Context {
 	return context.WithValue(ctx, reasonKey{}, reason)
 }

@@ -46,8 +46,8 @@ var (
 
 // BehindError stands beside the answer of a [Query] of a run whose history the code does not fit,
 // such as one that is blocked. The answer is that of the handler as of event Seq, the last one that
-// the code fits, and is of a state that the run was in: its code has gone on since. Err says why the
-// code does not fit.
+// the code fits, and is of a state that the run was in: its code has gone on since. Err says why
+// the code does not fit.
 type BehindError = replica.BehindError
 
 // FailedError is the result of a run whose workflow returned an error. It wraps what of that error

@@ -30,9 +30,9 @@ import (
 // and keeps a goroutine; the next question gets a fresh replay, and one that is refused with
 // [ErrStuck] at once when too many calls of the same handler have not returned.
 //
-// If the code does not fit the history, or panics on it, the answer is the state before the event at
-// which they part, and the error is a *[BehindError], which says as of which event the answer is and
-// wraps the cause. It is the only error beside which there is an answer.
+// If the code does not fit the history, or panics on it, the answer is the state before the event
+// at which they part, and the error is a *[BehindError], which says as of which event the answer is
+// and wraps the cause. It is the only error beside which there is an answer.
 //
 // Errors: journal.ErrNotFound; a *journal.UnreadableError, if part of the run cannot be read;
 // [ErrNotRegistered], naming the workflow and version; *replay.UndecidedError, naming the line, if

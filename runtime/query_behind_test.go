@@ -14,8 +14,8 @@ import (
 
 const stage workflow.Query[string, string] = "stage"
 
-// stages is code that takes two steps of which the second has a name, tells how far it has come, and
-// waits. It panics when that step has ended, if it is told to.
+// stages is code that takes two steps of which the second has a name, tells how far it has come,
+// and waits. It panics when that step has ended, if it is told to.
 func stages(second string, panics bool) func(n *runtime.Node) {
 	return func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, _ string) (string, error) {

@@ -54,8 +54,8 @@ func (c *call) completed(run *journal.Run, typed string) (list []cobra.Completio
 }
 
 // runsFrom is where runs are looked for that begin with what was typed; ok is false if none can. No
-// index finds an id by its beginning, but that is the time of the start, by the clock of who started
-// the run.
+// index finds an id by its beginning, but that is the time of the start, by the clock of who
+// started the run.
 func runsFrom(typed string) (f journal.ListFilter, ok bool) {
 	f.Limit = completeRuns
 	if key, byKey := strings.CutPrefix(typed, keyPrefix); byKey {
@@ -88,7 +88,8 @@ func idTime(id journal.RunID) time.Time {
 	return time.UnixMilli(min(int64(binary.BigEndian.Uint64(stamp[:])), idTimeMax))
 }
 
-// oneRunThen is the completion of a verb on a run and on something of that run: its second argument.
+// oneRunThen is the completion of a verb on a run and on something of that run: its second
+// argument.
 func (a *app) oneRunThen(of func(c *call, run journal.RunID) ([]cobra.Completion, error)) completion {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) != 1 {
@@ -139,8 +140,8 @@ func completePoints(c *call, run journal.RunID) (list []cobra.Completion, err er
 	return append(list, newestEvents(events, func(*journal.Event) bool { return true })...), nil
 }
 
-// completeSteps offers the steps of a run that can be given a result: those without an outcome, then
-// those that have one, the newest first.
+// completeSteps offers the steps of a run that can be given a result: those without an outcome,
+// then those that have one, the newest first.
 func completeSteps(c *call, run journal.RunID) (list []cobra.Completion, err error) {
 	d, err := c.client.Describe(c.ctx, run)
 	if err != nil {

@@ -84,8 +84,8 @@ func routeCondition(r journal.Route) string {
 	return fmt.Sprintf("workflow = %s and version = %d and queue = %s", text(r.Workflow), r.Version, text(r.Queue))
 }
 
-// retired are versions whose runs nobody can go on with, before that becomes pressing: they wait for
-// a message or a time. due are routes of which that was said already.
+// retired are versions whose runs nobody can go on with, before that becomes pressing: they wait
+// for a message or a time. due are routes of which that was said already.
 func (d *doctor) retired(nodes []journal.Node, due map[journal.Route]bool) error {
 	const check = "retired"
 	list, capped, err := d.c.unserved(nodes)

@@ -82,8 +82,8 @@ func (s *slow) Aggregate(context.Context, journal.Aggregate) (journal.Aggregated
 	return journal.Aggregated{}, fmt.Errorf("count: %w", context.DeadlineExceeded)
 }
 
-// listWorkflows lists those of a store that has a run of workflow retired, and of each of served0 to
-// served99.
+// listWorkflows lists those of a store that has a run of workflow retired, and of each of served0
+// to served99.
 func listWorkflows(t *testing.T, of func(*memory.Store) cli.Store) string {
 	t.Helper()
 	root := cli.New(&cli.Options{Open: func(ctx context.Context, _ bool) (cli.Store, error) {

@@ -48,8 +48,8 @@ func unfit(seq journal.Seq, err error) error {
 }
 
 // before answers a question as of the event before the one at which the replay has failed with why.
-// If that has no answer, the error is why. The machine is not used again: its next question may find
-// a history that fits.
+// If that has no answer, the error is why. The machine is not used again: its next question may
+// find a history that fits.
 func (r *replica) before(ctx context.Context, c *Cache, e *execution, why error, q question) (answer journal.Payload, err error) {
 	at, ok := errors.AsType[*unfitError](why)
 	if !ok || at.seq <= 1 {
