@@ -24,8 +24,8 @@ var (
 	// ErrNoClaim says that a claim of a limit has ended.
 	ErrNoClaim = errors.New("there is no such claim: its step has ended, or its node")
 	// ErrUnavailable wraps failures of the connection to the store, and what the store says that is
-	// about no run, such as a missing right: nothing is known about the call, and it may be repeated
-	// (J4).
+	// about no run, such as a missing right: nothing is known about the call, and it may be
+	// repeated (J4).
 	ErrUnavailable = errors.New("store is unavailable")
 	// ErrStoreClosed says that this program has closed the store. No later call of it succeeds, so
 	// it is no ErrUnavailable, and nothing repeats the call: whoever waits for the store gets it at

@@ -50,10 +50,11 @@ func inputs[In any](calls []call[In]) []In {
 
 // callStore makes one call of the store for all callers. It is repeated while the store is
 // unavailable and any of them still waits, unless it took too long: the Batcher divides it then.
+// What the store refuses until somebody mends it, such as a missing right, is the callers' at once.
 func callStore[In, Out any](calls []call[In], write func(context.Context) ([]Out, error)) ([]Out, error) {
 	return batch.CallShared(calls, func(c *call[In]) context.Context { return c.ctx },
 		func(ctx context.Context) (out []Out, err error) {
-			err = retry.UntilDivided(ctx, func() (err error) {
+			err = retry.UntilAnswered(ctx, func() (err error) {
 				out, err = write(ctx)
 				return err
 			})

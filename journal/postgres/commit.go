@@ -204,9 +204,9 @@ func heldCommits(s *Store, commits []driver.Commit, order []int, out []driver.Ou
 	}
 }
 
-// memberFault tells errors over the content of a batch from those of the whole call. Only the former
-// are worth trying the members alone. The latter leave the call undecided, and the caller repeats
-// all of it (J4).
+// memberFault tells errors over the content of a batch from those of the whole call. Only the
+// former are worth trying the members alone. The latter leave the call undecided, and the caller
+// repeats all of it (J4).
 func memberFault(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && aboutData(pe) && !errors.Is(err, journal.ErrUnavailable)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var (
@@ -16,8 +17,8 @@ var (
 
 // translate maps what the driver says of a call to the journal's errors, by SQLSTATE and the state
 // of the connection, never by text. lost says that the connection is gone: nothing is known about
-// the call then, it may have happened or not, which is what ErrUnavailable means. The original error
-// stays in the chain for logs.
+// the call then, it may have happened or not, which is what ErrUnavailable means. The original
+// error stays in the chain for logs.
 //
 // Only an error about what the caller has sent is the caller's, see aboutData: it would come back
 // with every repetition. Everything else is about the database, and passes when somebody has mended
@@ -32,7 +33,10 @@ func translate(ctx context.Context, err error, lost bool) error {
 	if !ok || ctx.Err() != nil || !lost && aboutData(pe) {
 		return translateAtOnce(ctx, err, lost)
 	}
-	return fmt.Errorf("%w: %w%s", journal.ErrUnavailable, err, remedy(pe.Code))
+	if what := remedy(pe.Code); what != "" && !lost {
+		return fmt.Errorf("%w %w: %w%s", journal.ErrUnavailable, driver.ErrLasting, err, what)
+	}
+	return fmt.Errorf("%w: %w", journal.ErrUnavailable, err)
 }
 
 // translateAtOnce is translate for callers who can mend what lasts and must hear of it at once: the
@@ -117,8 +121,8 @@ func spent(err error) bool {
 // noStatement is the code for a prepared statement that the session does not have.
 const noStatement = "26000"
 
-// staleStatement is the code for a prepared statement whose tables have other columns by now, and for
-// features that the server has not.
+// staleStatement is the code for a prepared statement whose tables have other columns by now, and
+// for features that the server has not.
 const staleStatement = "0A000"
 
 // noRight is the code for a right that the role does not have.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // What ends the session, or is said on one that is lost, is about no member, whatever its code. Who
@@ -17,20 +18,23 @@ func TestErrorsAboutNoMember(t *testing.T) {
 		severity, code      string
 		lost                bool
 		unavailable, member bool
-		atOnce              bool // unavailable for who opens a store
+		atOnce, lasting     bool // unavailable for who opens a store
 	}{
-		"data":                     {"ERROR", "22021", false, false, true, false},
-		"data, and the connection": {"ERROR", "22021", true, true, true, false},
-		"the end of the session":   {"FATAL", "22023", false, true, false, false},
-		"a crash":                  {"PANIC", "XX000", false, true, false, false},
-		"a missing right":          {"ERROR", noRight, false, true, false, false},
-		"a missing schema":         {"ERROR", "3F000", false, true, false, false},
-		"a missing database":       {"FATAL", "3D000", false, true, false, false},
-		"shutting down":            {"FATAL", "57P01", false, true, false, true},
+		"data":                     {"ERROR", "22021", false, false, true, false, false},
+		"data, and the connection": {"ERROR", "22021", true, true, true, false, false},
+		"the end of the session":   {"FATAL", "22023", false, true, false, false, false},
+		"a crash":                  {"PANIC", "XX000", false, true, false, false, false},
+		"a missing right":          {"ERROR", noRight, false, true, false, false, true},
+		"a missing schema":         {"ERROR", "3F000", false, true, false, false, true},
+		"a missing database":       {"FATAL", "3D000", false, true, false, false, true},
+		"shutting down":            {"FATAL", "57P01", false, true, false, true, false},
 	} {
 		err := error(&pgconn.PgError{Severity: c.severity, Code: c.code, Message: "no"})
 		if got := errors.Is(translate(t.Context(), err, c.lost), journal.ErrUnavailable); got != c.unavailable {
 			t.Errorf("%s: unavailable %v", what, got)
+		}
+		if got := errors.Is(translate(t.Context(), err, c.lost), driver.ErrLasting); got != c.lasting {
+			t.Errorf("%s: lasting %v", what, got)
 		}
 		if got := memberFault(err); got != c.member {
 			t.Errorf("%s: of a member %v", what, got)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/migrations"
 	"github.com/reprise-run/reprise/runtime"
@@ -145,7 +146,7 @@ func remedy(err error) string {
 		return "run show RUN says how it ended"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "raise --timeout; what was sent may have taken effect: the same --key finds out"
-	case errors.Is(err, journal.ErrUnavailable):
+	case errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, driver.ErrLasting): // which says what to do
 		return "is the server up, and --store right?"
 	}
 	return ""

@@ -36,6 +36,14 @@ func UntilDivided(ctx context.Context, fn func() error) error {
 	})
 }
 
+// UntilAnswered is UntilDivided for somebody's own call: it also returns what lasts until somebody
+// mends the store, see driver.ErrLasting.
+func UntilAnswered(ctx context.Context, fn func() error) error {
+	return until(ctx, fn, func(err error) bool {
+		return errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, driver.ErrTookLong) && !errors.Is(err, driver.ErrLasting)
+	})
+}
+
 func until(ctx context.Context, fn func() error, again func(error) bool) error {
 	b := Waits()
 	for {
