@@ -83,7 +83,8 @@
 //     open run always has one, also if nothing held the run. A child that its close
 //     policy closes when its parent is terminated has none. What code decides over
 //     is no such change: a signal, an update and a cancel request are rows of the
-//     inbox.
+//     inbox. Of several callers that try one action on a run, and say by which words
+//     its row is known, one carries it out, whatever others do in between.
 //   - J13: A retry, reset, skip, edit or fork replays clean. It begins the run's next
 //     generation with the first events of the present one, as they are, and code
 //     sees in the copy what it saw in the original, see [Rewound]. What is behind

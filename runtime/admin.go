@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/once"
 )
 
 // What operators do to a run, each with a row in the audit: see [Client.Audit].
@@ -77,9 +78,9 @@ func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
 func (c *Client) admin(ctx context.Context, call Call, action driver.AdminAction) error {
 	action.Run = call.Run
 	_, err := intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (none struct{}, err error) {
-		action.Actor, action.Reason = c.Actor(ctx), reasonOf(ctx, action.Reason)
+		action.Actor, action.Reason, action.Once = c.Actor(ctx), reasonOf(ctx, action.Reason), once.InStore(ctx)
 		out, err := c.j.Admin(ctx, action)
-		if err == nil && call.Kind == PauseCall {
+		if err == nil && call.Kind == PauseCall && !out.Acted {
 			err = c.awaitPaused(ctx, call.Run, out.State)
 		}
 		return none, err

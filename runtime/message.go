@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
+	"github.com/reprise-run/reprise/runtime/internal/once"
 )
 
 // SignalOptions of a signal. The zero value means the defaults.
@@ -63,6 +64,9 @@ func Signal[T any](
 func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) error {
 	f := &journal.Failure{Type: journal.FailureCancelled, Message: reason, Permanent: true}
 	m := journal.Message{Run: run, Kind: journal.MessageCancel, Payload: journal.EncodeFailure(f)}
+	if a := once.InStore(ctx); a != nil {
+		m.Key = a.CancelKey()
+	}
 	ctx, end := c.tel.call(ctx, spanCancel, "", run, trace.SpanKindProducer)
 	_, err := intercepted(ctx, c, Call{Kind: CancelCall, Run: run, Payload: reason}, func(ctx context.Context, _ *Call) (none struct{}, err error) {
 		if _, err = c.send(ctx, m, nil); err != nil {

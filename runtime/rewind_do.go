@@ -24,11 +24,6 @@ func rewind(ctx context.Context, c *Client, call Call, a driver.AdminAction, pla
 		if err != nil {
 			return nil, fmt.Errorf("%s run %s: %w", call.Kind, call.Run, err)
 		}
-		if !dry {
-			if done, err := once.Done(ctx, call.Run); err != nil || done {
-				return p.out, err
-			}
-		}
 		if p.fork == nil {
 			if err := takeAlong(ctx, c, p, a.Reason, dry); err != nil {
 				return nil, fmt.Errorf("%s run %s: %w", call.Kind, call.Run, err)
@@ -59,7 +54,7 @@ func rewind(ctx context.Context, c *Client, call Call, a driver.AdminAction, pla
 	}
 	a.Run = call.Run
 	return intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (*Rewinding, error) {
-		a.Actor, a.Reason = c.Actor(ctx), reasonOf(ctx, a.Reason)
+		a.Actor, a.Reason, a.Once = c.Actor(ctx), reasonOf(ctx, a.Reason), once.InStore(ctx)
 		return do(ctx)
 	})
 }

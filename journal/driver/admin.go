@@ -105,6 +105,8 @@ type AdminAction struct {
 	Kind   AdminKind
 	Reason string
 	Actor  string
+	// Once makes it an action of several callers that one of them carries out; nil for others.
+	Once *Once
 	// FreezeTimers makes the timers of the run stand still too, with a pause of a run.
 	FreezeTimers bool
 
@@ -130,6 +132,7 @@ type AdminAction struct {
 // is the number of the pause that it has, 0 for none.
 type AdminOutcome struct {
 	Pause int64
+	Acted bool // nothing was changed, because another caller has: see [Once]
 
 	Owner journal.NodeID    // who has to look at it; 0 if it is free
 	State journal.TaskState // afterwards
@@ -160,6 +163,9 @@ func (a *AdminAction) check() error {
 		return err
 	}
 	if err := a.checkFreeze(); err != nil {
+		return err
+	}
+	if err := a.checkOnce(); err != nil {
 		return err
 	}
 	if a.View != nil || a.onView() {
@@ -193,6 +199,24 @@ func (a *AdminAction) check() error {
 		}
 	}
 	return journal.CheckLabels(set)
+}
+
+// Acted tells whether an entry of the audit is of the action.
+func (a *AdminAction) Acted(e *journal.AuditEntry) bool {
+	return a.Once != nil && e.Run == a.Run && e.Number > a.Once.After && e.Verb == a.Kind.String() && strings.HasPrefix(e.Reason, a.Once.Mark)
+}
+
+// checkOnce refuses what the audit would not show.
+func (a *AdminAction) checkOnce() error {
+	switch {
+	case a.Once == nil:
+		return nil
+	case a.Run.IsZero(), a.Scope != nil:
+		return fmt.Errorf("an action that is done once, and on no run: %w", journal.ErrInvalid)
+	case a.Once.Mark == "" || !strings.HasPrefix(a.AuditReason(), a.Once.Mark):
+		return fmt.Errorf("reason %q of an action that is done once does not begin with %q: %w", a.AuditReason(), a.Once.Mark, journal.ErrInvalid)
+	}
+	return nil
 }
 
 // PausedBy is the state of an open task after a pause. A pause of a run that is on hold changes

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -240,12 +241,17 @@ func (j *Journal) Admin(ctx context.Context, a AdminAction) (AdminOutcome, error
 	}
 	began := time.Now()
 	out, err := j.store.Admin(ctx, a)
+	if errors.Is(err, ErrActed) {
+		out, err = AdminOutcome{Acted: true}, nil
+	}
 	j.outage.note("admin", err)
 	j.observe("admin", 1, 0, began, err)
 	if err != nil {
 		return AdminOutcome{}, fmt.Errorf("%s %s: %w", a.Kind, a.of(), err)
 	}
-	j.hintAdmin(a, out.Owner)
+	if !out.Acted {
+		j.hintAdmin(a, out.Owner)
+	}
 	return out, nil
 }
 

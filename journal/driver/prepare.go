@@ -51,7 +51,9 @@ func (j *Journal) prepareMessage(m *journal.Message) error {
 			m.Key = updateKeys + m.Key
 		}
 	case journal.MessageCancel:
-		m.Key = journal.CancelKey
+		if !strings.HasPrefix(m.Key, ownCancelKey) {
+			m.Key = journal.CancelKey
+		}
 	default:
 		return fmt.Errorf("message kind %d: %w", m.Kind, journal.ErrInvalid)
 	}

@@ -229,10 +229,10 @@ func DecodeRewound(s string) (*journal.Rewound, error) {
 
 // FreedKey is the key that a message gets when a Rewind leaves it out and another one with its key
 // may come: a later request to cancel, or what a child answers that has gone on, is no duplicate.
-// One that was freed before keeps its key.
+// One that was freed before keeps its key, and so does a request of a [Once].
 func FreedKey(key string, n journal.InboxSeq) string {
 	end := "/" + strconv.FormatInt(int64(n), 10)
-	if strings.HasSuffix(key, end) {
+	if key != journal.CancelKey && !strings.HasPrefix(key, childKey) || strings.HasSuffix(key, end) {
 		return key
 	}
 	return key + end

@@ -7,6 +7,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
+// childKey begins the keys of answers of children, as [journal.ChildMessage] makes them.
+const childKey = "~child/"
+
 // Answer is what a parent has heard of a child's end, as its inbox has it.
 type Answer struct {
 	Kind    journal.MessageKind
@@ -17,7 +20,7 @@ type Answer struct {
 // Child returns the child that has answered, and whether the answer was freed before. It answers
 // false if the message is none of a child that was there.
 func (a *Answer) Child() (child journal.RunID, freed, ok bool) {
-	id, ok := strings.CutPrefix(a.Key, "~child/")
+	id, ok := strings.CutPrefix(a.Key, childKey)
 	if !ok || a.Kind != journal.MessageChildCompleted && a.Kind != journal.MessageChildFailed {
 		return child, false, false
 	}

@@ -67,7 +67,7 @@ func suite() []check {
 		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, publishChecks, relabelChecks,
 		startMessageChecks, claimChecks, clockChecks, loadChecks, pageChecks, endChecks, listChecks, findChecks,
 		aggregateChecks, adminChecks, pauseChecks, freezeChecks, selfPauseChecks, scopeChecks, editChecks, rewindChecks,
-		rewindChildrenChecks, amendChecks, forkChecks, auditChecks, memberChecks, strikeChecks, lostChecks, payloadChecks,
+		rewindChildrenChecks, amendChecks, forkChecks, auditChecks, onceChecks, memberChecks, strikeChecks, lostChecks, payloadChecks,
 		limitChecks, claimLimitChecks, rateLimitChecks, runLimitChecks, backlogChecks, unreadableChecks, shutChecks,
 	)
 }

@@ -33,7 +33,10 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		return out, releaseClaim(s.db, &a, now)
 	}
 	r := s.db.runs[a.Run]
-	if r == nil {
+	switch {
+	case acted(s.db, &a):
+		return out, driver.ErrActed
+	case r == nil:
 		return out, journal.ErrNotFound
 	}
 	if err := a.Kind.Refuses(r.open); err != nil {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -14,6 +15,11 @@ func (db *database) note(a *driver.AdminAction, workflow, detail string, now tim
 		Number: int64(len(db.audit)) + 1, Time: now, Actor: a.Actor, Verb: a.Kind.String(), Run: a.Run, Workflow: workflow,
 		Reason: a.AuditReason(), Detail: detail,
 	})
+}
+
+// acted tells whether another caller has carried an action out.
+func acted(db *database, a *driver.AdminAction) bool {
+	return a.Once != nil && slices.ContainsFunc(db.audit, func(e journal.AuditEntry) bool { return a.Acted(&e) })
 }
 
 // Audit implements driver.Store.

@@ -113,7 +113,9 @@ func (r *record) readAgain(w *driver.Rewind, in *driver.Inbox) {
 		r.answers[n] = journal.Answer{Payload: driver.Discarded()}
 	}
 	for _, n := range in.Freed {
-		delete(r.known, r.inbox[n-1].Key)
+		if key := r.inbox[n-1].Key; driver.FreedKey(key, n) != key {
+			delete(r.known, key)
+		}
 	}
 }
 

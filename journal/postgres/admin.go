@@ -67,9 +67,10 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 
 // adminOne runs a statement about one run, which writes the audit too. The statement answers
 // whether it found the run as it must be and whether the run exists, which tells the error apart:
-// refused for a run that is there, else journal.ErrNotFound.
+// refused for a run that is there, else journal.ErrNotFound. Whether another caller has acted is
+// asked behind it: what the statement does can be done once anyway.
 func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, refused error, more ...any) (out driver.AdminOutcome, err error) {
-	var done, exists bool
+	var done, exists, acted bool
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		var p pipeline
 		if hasty(ctx, 1) {
@@ -77,11 +78,14 @@ func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, 
 		}
 		read := each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists, &out.Owner, &out.State) })
 		p.query(sql, read, append(auditArgs(a, a.Detail()), more...)...)
+		queueActed(s, &p, a, &acted)
 		return p.send(ctx, c)
 	})
 	switch {
 	case err != nil || done:
 		return out, err
+	case acted:
+		return out, driver.ErrActed
 	case exists:
 		return out, refused
 	}
@@ -92,7 +96,7 @@ func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, 
 // row of the run, by what it finds in both. So it follows the lock of the task, in a transaction:
 // its snapshot is newer than the lock, and the row is that of the newest pause or resume.
 func adminHold(ctx context.Context, s *Store, sql string, a *driver.AdminAction, more ...any) (out driver.AdminOutcome, err error) {
-	var done, exists, full bool
+	var done, exists, full, acted bool
 	err = s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		var p pipeline
 		p.exec(beginSQL)
@@ -101,6 +105,13 @@ func adminHold(ctx context.Context, s *Store, sql string, a *driver.AdminAction,
 			p.exec(heldWaitSQL)
 		}
 		p.exec(s.sql.lockTasks, runIDs([]journal.RunID{a.Run}))
+		if a.Once != nil {
+			queueActed(s, &p, a, &acted)
+			if err := p.send(ctx, c); err != nil || acted {
+				return err
+			}
+			p = pipeline{}
+		}
 		read := each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists, &out.Owner, &out.State, &full) })
 		p.query(sql, read, append(auditArgs(a, a.Detail()), more...)...)
 		p.exec(endSQL)
@@ -109,6 +120,8 @@ func adminHold(ctx context.Context, s *Store, sql string, a *driver.AdminAction,
 	switch {
 	case err != nil:
 		return out, err
+	case acted:
+		return out, driver.ErrActed
 	case full:
 		return driver.AdminOutcome{}, driver.ErrFreezes()
 	case done:
@@ -159,7 +172,7 @@ func adminScope(ctx context.Context, s *Store, a *driver.AdminAction) (out drive
 // locks, because the owner may have closed the run meanwhile.
 func adminTerminate(ctx context.Context, s *Store, a *driver.AdminAction) error {
 	var run journal.Run
-	var exists bool
+	var exists, acted bool
 	read := each(func(row pgx.CollectableRow) error {
 		var parent pgtype.UUID
 		var generation, cmd *int32
@@ -172,7 +185,7 @@ func adminTerminate(ctx context.Context, s *Store, a *driver.AdminAction) error 
 	})
 	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		run, exists = journal.Run{ID: a.Run}, false
-		if err := adminRead(ctx, s, c, a.Run, read); err != nil || !exists {
+		if err := adminRead(ctx, s, c, a.Run, read); err != nil || !exists && a.Once == nil {
 			return err
 		}
 		var p pipeline
@@ -183,7 +196,8 @@ func adminTerminate(ctx context.Context, s *Store, a *driver.AdminAction) error 
 		}
 		p.exec(s.sql.lockFamily, withParent(&run), runIDs([]journal.RunID{a.Run}))
 		p.query(s.sql.admin.parent, read, uuidArg(a.Run)) // the status under the lock
-		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
+		queueActed(s, &p, a, &acted)
+		if err := p.send(ctx, c); err != nil || !exists || acted || run.Status.Closed() {
 			return err
 		}
 		return s.terminateFamily(ctx, c, &run, a)
@@ -191,6 +205,8 @@ func adminTerminate(ctx context.Context, s *Store, a *driver.AdminAction) error 
 	switch {
 	case err != nil:
 		return err
+	case acted:
+		return driver.ErrActed
 	case !exists:
 		return journal.ErrNotFound
 	case run.Status.Closed():
@@ -239,7 +255,7 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 func adminEdit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 	var refused error
 	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		run := journal.Run{ID: a.Run}
+		acted, run := false, journal.Run{ID: a.Run}
 		refused = journal.ErrNotFound
 		read := each(func(row pgx.CollectableRow) error {
 			var labels *string
@@ -260,7 +276,11 @@ func adminEdit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 		}
 		p.exec(s.sql.lockTasks, runIDs([]journal.RunID{a.Run}))
 		p.query(s.sql.admin.row, read, uuidArg(a.Run))
-		if err := p.send(ctx, c); err != nil || refused != nil {
+		queueActed(s, &p, a, &acted)
+		if err := p.send(ctx, c); err != nil || acted || refused != nil {
+			if acted {
+				refused = driver.ErrActed
+			}
 			return err
 		}
 		var e driver.Edit

@@ -37,6 +37,25 @@ FROM reprise.audit a
 WHERE a.run_id = $5::uuid AND a.number < $1::bigint AND ($2::text IS NULL OR a.actor = $2) AND ($3::text IS NULL OR a.verb = $3)
 ORDER BY a.run_id DESC, a.number DESC LIMIT $4::int`
 
+// auditActedSQL reads what others have done to a run behind a number, with one verb and for reasons
+// that begin alike: see driver.Once. It locks nothing and follows the lock of the run, so that its
+// snapshot has whatever was done under that lock. ORDER BY and BETWEEN force the index of runs (see
+// "Plans").
+const auditActedSQL = `
+SELECT EXISTS (
+    SELECT FROM (
+        SELECT a.verb, a.reason FROM reprise.audit a
+        WHERE a.run_id BETWEEN $1::uuid AND $1::uuid AND a.number > $2::bigint ORDER BY a.run_id, a.number) e
+    WHERE e.verb = $3::text AND starts_with(e.reason, $4::text))`
+
+// queueActed asks whether another caller has carried an action out.
+func queueActed(s *Store, p *pipeline, a *driver.AdminAction, acted *bool) {
+	if a.Once != nil {
+		read := each(func(row pgx.CollectableRow) error { return row.Scan(acted) })
+		p.query(s.sql.admin.acted, read, uuidArg(a.Run), a.Once.After, a.Kind.String(), a.Once.Mark)
+	}
+}
+
 // auditArgs are the first parameters of statements that write the audit.
 func auditArgs(a *driver.AdminAction, detail string) []any {
 	return []any{uuidArg(a.Run), a.Actor, a.Kind.String(), a.AuditReason(), detail}

@@ -39,10 +39,13 @@ func (r *rewinding) fork(ctx context.Context, c *pgx.Conn) (refused, err error) 
 		p.exec(heldWaitSQL)
 	}
 	p.query(r.s.sql.admin.fork.run, read, uuidArg(r.of), uuidArg(f.Run), f.Version, f.Queue, nullText(f.Key))
+	queueActed(r.s, &p, r.a, &r.acted)
 	if err := p.send(ctx, c); err != nil {
 		return nil, err
 	}
 	switch {
+	case r.acted: // also if the fork was deleted since
+		return driver.ErrActed, nil
 	case !r.exists:
 		return journal.ErrNotFound, nil
 	case !made:

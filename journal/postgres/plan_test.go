@@ -178,6 +178,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"leaveFreeSQL", nulls(3), "members_pkey tasks_owner_idx tasks_pkey"},
 		{"reapOwnersSQL", nil, "members_pkey tasks_owner_idx"},
 		{"reapFreeSQL", nulls(7), "tasks_owner_idx tasks_pkey"},
+		{"auditActedSQL", nulls(4), "audit_run_idx"},
 		{"limitBoundedSQL", nulls(1), "limits_pkey"},
 		{"limitGateSQL", nulls(3), "limits_pkey"},
 		{"limitRoomSQL", nulls(2), "limit_claims_backlog_idx limit_claims_ended_idx limit_lines_pkey limits_pkey"},

@@ -22,6 +22,7 @@ type rewinding struct {
 	exists bool
 	run    journal.Run // id, status, workflow, generation, key and beginning of the inbox
 	holds  bool        // whether it has its key
+	acted  bool        // whether another caller has carried the action out
 	last   journal.InboxSeq
 	out    driver.AdminOutcome
 }
@@ -87,10 +88,13 @@ func (r *rewinding) read(ctx context.Context, c *pgx.Conn) (unread []driver.Unre
 	}
 	p.exec(r.s.sql.lockTasks, runIDs([]journal.RunID{r.run.ID}))
 	p.query(r.s.sql.admin.rewind.read, each(func(row pgx.CollectableRow) error { return r.scan(row) }), uuidArg(r.run.ID))
+	queueActed(r.s, &p, r.a, &r.acted)
 	if err := p.send(ctx, c); err != nil {
 		return nil, nil, err
 	}
 	switch {
+	case r.acted:
+		return nil, driver.ErrActed, nil
 	case !r.exists:
 		return nil, journal.ErrNotFound, nil
 	case r.run.Generation != r.w.Generation:

@@ -74,7 +74,8 @@ SET generation = excluded.generation, version = excluded.version, owner = 0, unp
 // driver.FreedKey, and updates that are given again lose their reply.
 const rewindInboxSQL = `
 UPDATE reprise.inbox m
-SET key = CASE WHEN m.number = ANY ($2::bigint[]) AND m.key NOT LIKE '%/' || m.number THEN m.key || '/' || m.number ELSE m.key END,
+SET key = CASE WHEN m.number = ANY ($2::bigint[]) AND (m.key = '~cancel' OR m.key LIKE '~child/%') AND m.key NOT LIKE '%/' || m.number
+               THEN m.key || '/' || m.number ELSE m.key END,
     answered = CASE WHEN m.answered = 2 THEN m.answered END, answer = CASE WHEN m.answered = 2 THEN m.answer END,
     answer_encoding = CASE WHEN m.answered = 2 THEN m.answer_encoding END
 WHERE m.run_id = $1::uuid AND (m.number = ANY ($2::bigint[]) OR m.number = ANY ($3::bigint[]))`

@@ -30,11 +30,11 @@ type commitStatements struct{ batch, closes, one, oneClose, read, free, existing
 
 // adminStatements are those of operators' actions, and of the audit.
 type adminStatements struct {
-	delete, resume, pause, parent, row, priority, note, notePause, drainRead, drain, list, ofRun string
-	rewind                                                                                       rewindStatements
-	fork                                                                                         forkStatements
-	scope                                                                                        scopeStatements
-	view                                                                                         viewStatements
+	delete, resume, pause, parent, row, priority, note, notePause, drainRead, drain, list, ofRun, acted string
+	rewind                                                                                              rewindStatements
+	fork                                                                                                forkStatements
+	scope                                                                                               scopeStatements
+	view                                                                                                viewStatements
 }
 
 // rewindStatements are those that make a generation of an earlier one.
@@ -70,7 +70,7 @@ func newStatements(schema string) statements {
 		admin: adminStatements{delete: r(adminDeleteSQL), resume: r(adminResumeSQL), pause: r(adminPauseSQL), parent: r(adminParentSQL),
 			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), drainRead: r(drainReadSQL), drain: r(drainSQL),
 			scope: newScopeStatements(r), view: viewStatements{lock: r(viewLockSQL), read: r(viewReadSQL), save: r(viewSaveSQL), delete: r(viewDeleteSQL), list: r(viewsSQL)},
-			list: r(auditSQL), ofRun: r(auditRunSQL),
+			list: r(auditSQL), ofRun: r(auditRunSQL), acted: r(auditActedSQL),
 			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), family: r(rewindFamilySQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
 				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)},
 			fork: forkStatements{run: r(forkRunSQL), inbox: r(forkInboxSQL), results: r(forkResultsSQL), links: r(forkLinksSQL)}},

@@ -73,7 +73,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	}
 	var lost recalls
 	err = s.write(ctx, 0, func(b *batch) error {
-		t, err := find(b, a.Run)
+		t, err := findUnacted(b, &a)
 		switch {
 		case err != nil:
 			return err

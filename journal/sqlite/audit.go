@@ -27,6 +27,31 @@ FROM reprise_audit a
 WHERE a.run_id = ?5 AND a.number < +?1 AND (?2 IS NULL OR a.actor = ?2) AND (?3 IS NULL OR a.verb = ?3)
 ORDER BY a.number DESC LIMIT +?4`
 
+// auditActedSQL reads the entries of a run behind a number, along reprise_audit_run_idx: see
+// driver.Once.
+const auditActedSQL = `
+SELECT ` + auditColumns + ` FROM reprise_audit a WHERE a.run_id = ? AND a.number > ? ORDER BY a.number`
+
+// findUnacted finds the run of an action, and answers driver.ErrActed if another caller has carried
+// it out, whatever has become of the run.
+func findUnacted(q querier, a *driver.AdminAction) (t target, err error) {
+	if a.Once != nil {
+		acted := false
+		err := q.query(auditActedSQL, func(r row) error {
+			e := auditedOf(r)
+			acted = acted || a.Acted(&e)
+			return nil
+		}, uuidArg(a.Run), a.Once.After)
+		if err == nil && acted {
+			err = driver.ErrActed
+		}
+		if err != nil {
+			return t, err
+		}
+	}
+	return find(q, a.Run)
+}
+
 // note adds an action to the audit.
 func note(q querier, a *driver.AdminAction, workflow, detail string, at time.Time) error {
 	_, err := q.exec(auditNoteSQL, at.UnixMicro(), a.Actor, a.Kind.String(), uuidArg(a.Run), workflow, a.AuditReason(), detail)

@@ -47,7 +47,7 @@ func (w *worker) act(ctx context.Context, p *page, runs []journal.RunID) (tally,
 		}
 		begun.Go(func() {
 			defer func() { <-slots }()
-			if errs[i] = w.actOn(ctx, runs[i]); isAway(errs[i]) {
+			if errs[i] = w.actOn(ctx, p, runs[i]); isAway(errs[i]) {
 				giveUp()
 			}
 		})
@@ -93,11 +93,34 @@ func (w *worker) acted(ctx context.Context, audited int64) (map[journal.RunID]bo
 	}
 }
 
-// actOn acts on one run. The end of the step does not end the call, so that its answer is definite.
-func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
+// actOn acts on one run of a page, once: the node that had the page before may not know yet that it
+// has lost it, and then acts too. A run that is not as the verb needs it may be so because the job
+// has acted. The end of the step does not end the call, so that its answer is definite.
+func (w *worker) actOn(ctx context.Context, p *page, run journal.RunID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
-	ctx = runtime.WithReason(runtime.WithActor(ctx, w.actor), w.reason())
+	ctx = once.With(ctx, &once.Action{Fork: w.forkOf(run), Mark: w.mark(), After: p.Audited})
+	err := w.do(runtime.WithReason(runtime.WithActor(ctx, w.actor), w.reason()), run)
+	if !isAnother(err) || !w.job.Verb.audited() {
+		return err
+	}
+	acted, away := w.hasActed(ctx, run)
+	switch {
+	case acted || away != nil:
+		return away
+	case errors.Is(err, journal.ErrOpen):
+		return journal.ErrClosed // as when somebody else has done what is wanted
+	}
+	return err
+}
+
+// isAnother tells whether a call is refused because the run is closed, open or gone.
+func isAnother(err error) bool {
+	return errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrOpen) || errors.Is(err, journal.ErrNotFound)
+}
+
+// do does what the job is for.
+func (w *worker) do(ctx context.Context, run journal.RunID) error {
 	switch w.job.Verb {
 	case Cancel:
 		return w.client.Cancel(ctx, run, w.reason())
@@ -113,16 +136,7 @@ func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
 		return w.client.SetPriority(ctx, run, w.job.Priority)
 	case Delete:
 		return w.client.Delete(ctx, run)
-	case Retry:
-		err := w.goBack(ctx, run)
-		if errors.Is(err, journal.ErrOpen) {
-			if acted, away := w.hasActed(ctx, run); acted || away != nil {
-				return away
-			}
-			return journal.ErrClosed // as when somebody else has done what is wanted
-		}
-		return err
-	case Reset, Fork, Edit:
+	case Retry, Reset, Fork, Edit:
 		return w.goBack(ctx, run)
 	}
 	return runtime.Signal(ctx, w.client, run, workflow.Signal[json.RawMessage](w.job.Signal), w.payload(), &runtime.SignalOptions{Key: w.mark()})
@@ -135,10 +149,8 @@ func (w *worker) payload() json.RawMessage {
 	return w.job.Payload
 }
 
-// goBack takes events of a run back, of itself or in a copy, once: the node that had the page
-// before may not know yet that it has lost it, and then acts too.
+// goBack takes events of a run back, of itself or in a copy.
 func (w *worker) goBack(ctx context.Context, run journal.RunID) (err error) {
-	ctx = once.With(ctx, &once.Action{Fork: w.forkOf(run), Done: w.hasActed})
 	j, proof := &w.job, w.code
 	if j.Unproven {
 		proof = nil

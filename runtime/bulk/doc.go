@@ -24,17 +24,16 @@
 // # Once
 //
 // A page of ids is one step, acting on it is the next, and a page whose node has died is repeated.
-// Nevertheless each run is acted on once. A signal has a key that is made of the job, a run takes
-// one cancel request, and what is terminated or deleted is so once. Of the other verbs the audit
-// has an entry from the transaction that acted (J12), with the job in its reason; a page begins by
-// looking for entries of its own job, and leaves out the runs that it finds. So a run that an
-// operator has resumed behind the job is not paused again.
+// A node that was declared dead, and does not know it, may even act beside its successor.
+// Nevertheless each run is acted on once, whatever an operator makes of the run in between: a run
+// that somebody has resumed, retried or given another label behind the job stays so.
 //
-// A node that was declared dead, and does not know it, may still act while its successor does.
-// [Retry], [Reset], [Edit] and [Fork] then look for the entry again behind each plan, and what they
-// write is refused if the run has moved, or the fork exists: once all the same. [Pause], [Resume],
-// [SetLabels] and [SetPriority] set what both of them want; an operator who sets something else in
-// that moment may have to do so again.
+// Signals and requests to cancel have a key that is made of the job. Of all other verbs the audit
+// has an entry from the transaction that acted (J12), with the job in its reason. The store looks
+// for that entry under the lock of the run before it changes anything, and a page begins by looking
+// for entries of its own job, to leave out the runs that it finds. A run at which the verb had
+// nothing to change, because it was paused already, has no entry: until its page is done, the job
+// may come to it again.
 //
 // # Pause and abort
 //

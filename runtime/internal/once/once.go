@@ -1,23 +1,23 @@
 // Package once lets an action on a run be carried out once, however many callers try it.
 //
 // A caller whose node was declared dead may not know that yet, and its successor makes the same
-// calls. What retry, reset, skip and edit write is refused if the run has moved since they were
-// planned, so it is enough to ask behind each plan whether the other one has acted: either its
-// action was seen by the plan, and the answer tells, or the write is refused and the run is planned
-// and asked about again. A fork does not move the run. Callers choose one id for it, and a fork
-// that exists is not made again (J4).
+// calls. Which of them comes first is decided in the store, see driver.Once, for whatever has a row
+// of the audit. Callers choose one id for a fork, so that one that exists is not made again (J4). A
+// message has a key, and arrives once (J5): a request to cancel gets one of the action.
 package once
 
 import (
 	"context"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Action is what several callers try on a run.
 type Action struct {
-	Fork journal.RunID                                              // the id of a fork
-	Done func(ctx context.Context, run journal.RunID) (bool, error) // whether one of them has acted
+	Fork  journal.RunID // the id of a fork
+	Mark  string        // begins the reason by which its entry of the audit is known
+	After int64         // the number of an older entry
 }
 
 type key struct{}
@@ -31,11 +31,10 @@ func Of(ctx context.Context) *Action {
 	return a
 }
 
-// Done tells whether the action on the run of a call was carried out already. Calls that make up
-// no action never were.
-func Done(ctx context.Context, run journal.RunID) (bool, error) {
+// InStore is what the store is told of the action that calls with a context make up, nil for none.
+func InStore(ctx context.Context) *driver.Once {
 	if a := Of(ctx); a != nil {
-		return a.Done(ctx, run)
+		return &driver.Once{Mark: a.Mark, After: a.After}
 	}
-	return false, nil
+	return nil
 }
