@@ -32,12 +32,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	case driver.AdminReleaseClaim:
 		return out, releaseClaim(s.db, &a, now)
 	}
-	r := s.db.runs[a.Run]
-	switch {
-	case acted(s.db, &a):
-		return out, driver.ErrActed
-	case r == nil:
-		return out, journal.ErrNotFound
+	r, err := findUnacted(s.db, &a)
+	if err != nil {
+		return out, err
 	}
 	if err := a.Kind.Refuses(r.open); err != nil {
 		return out, err

@@ -17,9 +17,17 @@ func (db *database) note(a *driver.AdminAction, workflow, detail string, now tim
 	})
 }
 
-// acted tells whether another caller has carried an action out.
-func acted(db *database, a *driver.AdminAction) bool {
-	return a.Once != nil && slices.ContainsFunc(db.audit, func(e journal.AuditEntry) bool { return a.Acted(&e) })
+// findUnacted finds the run of an action, and answers driver.ErrActed if another caller has carried
+// it out, whatever has become of the run.
+func findUnacted(db *database, a *driver.AdminAction) (*record, error) {
+	r := db.runs[a.Run]
+	switch {
+	case a.Once != nil && slices.ContainsFunc(db.audit, func(e journal.AuditEntry) bool { return a.Acted(&e) }):
+		return nil, driver.ErrActed
+	case r == nil:
+		return nil, journal.ErrNotFound
+	}
+	return r, nil
 }
 
 // Audit implements driver.Store.
