@@ -127,7 +127,7 @@ func (w *worker) do(ctx context.Context, run journal.RunID) error {
 	case Terminate:
 		return w.client.Terminate(ctx, run, w.reason())
 	case Pause:
-		return w.client.Pause(ctx, run, &runtime.PauseOptions{FreezeTimers: w.job.FreezeTimers})
+		return w.client.Pause(ctx, run, &runtime.PauseOptions{FreezeTimers: w.job.FreezeTimers, CancelSteps: w.job.CancelSteps})
 	case Resume:
 		return w.client.Resume(ctx, run)
 	case SetLabels:
@@ -157,7 +157,7 @@ func (w *worker) goBack(ctx context.Context, run journal.RunID) (err error) {
 	}
 	switch j.Verb {
 	case Retry:
-		_, err = w.client.Retry(ctx, run, nil)
+		_, err = w.client.Retry(ctx, run, &runtime.RetryOptions{Again: j.Again})
 	case Reset:
 		_, err = w.client.Reset(ctx, run, j.To, &runtime.ResetOptions{Proof: proof, Unproven: j.Unproven,
 			NoMessages: j.NoMessages, Messages: j.Messages, KeepChildren: j.KeepChildren})

@@ -62,6 +62,10 @@ type Job struct {
 	Reason string `json:"reason,omitempty"`
 	// FreezeTimers is runtime.PauseOptions.FreezeTimers of the verb [Pause].
 	FreezeTimers bool `json:"freeze_timers,omitempty"`
+	// CancelSteps is runtime.PauseOptions.CancelSteps of the verb [Pause].
+	CancelSteps bool `json:"cancel_steps,omitempty"`
+	// Again is runtime.RetryOptions.Again of the verb [Retry].
+	Again bool `json:"again,omitempty"`
 	// Signal is the name of the signal that the verb [Signal] sends, and Payload what it carries,
 	// as JSON; null if it is empty. Step is the name of the step that the verb [Edit] gives the
 	// result Payload, as runtime.StepResult.Name.
@@ -110,6 +114,10 @@ func (j *Job) check() error {
 		return refuse("concurrency %d: it must be between 1 and %d, or 0 for the default", j.Concurrency, concurrencyMax)
 	case j.Verb != Pause && j.FreezeTimers:
 		return refuse("timers are frozen by the verb pause, and not by %s", j.Verb)
+	case j.Verb != Pause && j.CancelSteps:
+		return refuse("running steps are cancelled by the verb pause, and not by %s", j.Verb)
+	case j.Verb != Retry && j.Again:
+		return refuse("steps that have completed since the failure are run again by the verb retry, and not by %s", j.Verb)
 	case j.Verb != Signal && (j.Signal != "" || len(j.Payload) > 0 && j.Verb != Edit):
 		return refuse("a signal belongs to the verb signal, and not to %s", j.Verb)
 	case j.Verb != SetLabels && len(j.Labels)+len(j.RemoveLabels) > 0:

@@ -25,6 +25,8 @@ func TestRefused(t *testing.T) {
 			`point "" is none of`:            {Verb: bulk.Reset, All: true},
 			"a point belongs to the verb":    {Verb: bulk.Retry, All: true, To: runtime.BeforeFailure},
 			"of messages belongs to the":     {Verb: bulk.Edit, All: true, Step: "s", NoMessages: true},
+			"cancelled by the verb pause":    {Verb: bulk.Resume, All: true, CancelSteps: true},
+			"run again by the verb retry":    {Verb: bulk.Reset, All: true, To: runtime.RunStart, Again: true},
 			"a proof belongs to the verbs":   {Verb: bulk.Retry, All: true, Unproven: true},
 			"of children belongs to the":     {Verb: bulk.Fork, All: true, To: runtime.RunStart, KeepChildren: true},
 			"a version or a queue belongs":   {Verb: bulk.Reset, All: true, To: runtime.RunStart, Queue: "q"},

@@ -88,6 +88,9 @@ key, the exit code is 4.`,
 		c.Use, c.Args, said = "signal NAME [PAYLOAD]", cobra.RangeArgs(1, 2), `approved '{"by": "Ada"}'`
 	case bulk.Pause:
 		c.Flags().BoolVar(&f.job.FreezeTimers, "freeze-timers", false, "timers stand still until the resume, and have then what is left of their time now")
+		c.Flags().BoolVar(&f.job.CancelSteps, "cancel-steps", false, "interrupt running steps; they start anew when the run is resumed")
+	case bulk.Retry:
+		c.Flags().BoolVar(&f.job.Again, "again", false, "also runs in which other steps have completed since the failure")
 	case bulk.SetLabels:
 		c.Use, c.Args, said = "set-labels [NAME=VALUE ...]", cobra.ArbitraryArgs, "ticket=OPS-17 --remove untriaged"
 		c.Flags().StringArrayVar(&f.job.RemoveLabels, "remove", nil, "name of a label to remove; may be repeated")
