@@ -71,7 +71,7 @@ var demoStates = []demoState{
 		return c.Terminate(ctx, run, "the customer does not exist")
 	}},
 	{word: "signal", there: waitsFor(runtime.ReasonSignal)},
-	{word: "timer", there: waitsFor(runtime.ReasonTimer)},
+	{word: "timer", start: needsVan, there: waitsFor(runtime.ReasonTimer)},
 	{word: "retry", there: func(e *runtime.Explanation) bool {
 		return e.Run.Task != nil && e.Run.Task.Owner == 0 && len(e.Run.Task.Attempts) > 0
 	}},
@@ -84,9 +84,17 @@ var demoStates = []demoState{
 	}, then: func(ctx context.Context, c *runtime.Client, run journal.RunID) error {
 		return c.Pause(ctx, run, &runtime.PauseOptions{Reason: "somebody looks for the address"})
 	}},
+	{word: "limited", start: needsVan, there: func(e *runtime.Explanation) bool { // the run that waits for its timer has the van
+		return e.Run.Task != nil && e.Run.Task.State == journal.Limited
+	}},
 	{word: "delayed", start: func(o *runtime.StartOptions) { o.Delay = demoLater }, there: waitsFor(runtime.ReasonDelayed)},
 	{word: "unserved", start: func(o *runtime.StartOptions) { o.Version = 2 }, there: waitsFor(runtime.ReasonUnserved)},
 }
+
+// demoVan is a limit of which the demonstration has one place.
+const demoVan = "demo.van"
+
+func needsVan(o *runtime.StartOptions) { o.Limits = []journal.LimitNeed{{Name: demoVan}} }
 
 // registerDemo registers the code of the demonstration.
 func registerDemo(n *runtime.Node) {
@@ -139,7 +147,7 @@ func deliver(ctx workflow.Context, p parcel) (string, error) {
 
 // plantedRecord is a run that the demonstration has made.
 type plantedRecord struct {
-	State string `json:"state" doc:"what the run shows: completed, failed, cancelled, terminated, signal, timer, retry, child, blocked, paused, delayed or unserved"`
+	State string `json:"state" doc:"what the run shows: completed, failed, cancelled, terminated, signal, timer, retry, child, blocked, paused, limited, delayed or unserved"`
 	Run   string `json:"run" doc:"id of the run"`
 	Key   string `json:"key" doc:"key of the run"`
 }
@@ -152,9 +160,10 @@ var plantedColumns = []column[plantedRecord]{
 
 func demoVerb(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "demo", Short: "Plant a database with a run in every state", Args: cobra.NoArgs,
+		Use: "demo", Short: "Plant a database with a run in every state but quarantined", Args: cobra.NoArgs,
 		Long: `Plant a database with a run in every state, to try the verbs on: a SQLite file, or a
-schema in Postgres that has no runs yet. It takes a few seconds.`,
+schema in Postgres that has no runs yet. It takes a few seconds. No run is quarantined: that
+takes ten processes that died, and minutes; docs/incidents.md has one.`,
 		Example: `  reprise demo --store demo.db
   reprise run list --store demo.db
   reprise run why key=demo:retry --store demo.db`,
@@ -210,6 +219,9 @@ func (c *call) plant() (list []plantedRecord, err error) {
 			err = e
 		}
 	}()
+	if err := runtime.SetLimit(c.ctx, node.Client(), journal.Limit{Name: demoVan, Concurrency: 1}); err != nil {
+		return nil, err
+	}
 	runs := map[string]journal.RunID{}
 	for _, s := range demoStates {
 		o := &runtime.StartOptions{Key: "demo:" + s.word, Labels: map[string]string{"demo": s.word}}

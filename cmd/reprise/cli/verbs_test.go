@@ -49,6 +49,7 @@ func TestVerbsThatRead(t *testing.T) {
 			{"run why key=demo:terminated", []string{"the customer does not exist"}},
 			{"run why key=demo:unserved", []string{"version 2", "start a node"}},
 			{"run why key=demo:paused", []string{"somebody looks for the address", "paused"}},
+			{"run why key=demo:limited", []string{"waits for limit", "demo.van", "held by run " + runs["timer"]}},
 			{"run why key=demo:blocked", []string{"a parcel without a weight", "deploy code"}},
 			{"run history key=demo:failed", []string{"RunStarted", "StepFailed", "RunFailed", "no such address", "step label"}},
 			{"run published key=demo:signal", []string{"progress", "accepted"}},
@@ -58,8 +59,8 @@ func TestVerbsThatRead(t *testing.T) {
 			{"audit", []string{"terminate", runs["terminated"], "the customer does not exist"}},
 			{"audit --verb resume --limit 1", []string{"REASON"}},
 			{"queue list", []string{"OLDEST", "demo.parcel"}},
-			{"top", []string{"open 9  blocked 1  quarantined 0  paused 1  nodes 0", "LEASE ENDS", "demo.parcel", runs["blocked"]}},
-			{"top --times 2 --every 1ms", []string{"open 9"}},
+			{"top", []string{"open 10  blocked 1  quarantined 0  paused 1  nodes 0", "LEASE ENDS", "demo.parcel", runs["blocked"]}},
+			{"top --times 2 --every 1ms", []string{"open 10"}},
 			{"migrate status", []string{"0001_initial.sql", "applied"}},
 			{"version", []string{"reprise"}},
 		} {
@@ -106,6 +107,7 @@ func TestListFilters(t *testing.T) {
 			`--where demo="failed"`:                       "failed",
 			`--where demo="failed" --status open`:         "none",
 			"--state paused":                              "paused",
+			`--where status=limited`:                      "limited",
 			"--limit 1 --since 3d --workflow demo.parcel": "unserved",
 		} {
 			var page struct{ Runs []struct{ Key string } }
