@@ -40,6 +40,8 @@ type bulkRequest struct {
 	Concurrency  int               `json:"concurrency,omitempty" doc:"so many runs at once, at most 256; default 32"`
 	Key          string            `json:"key,omitempty" doc:"name of the job: the same job with it is told of, with ended_before if it has ended; another one is refused"`
 	FreezeTimers bool              `json:"freeze_timers,omitempty" doc:"of pause: timers stand still until the resume, and have then what is left of their time now"`
+	CancelSteps  bool              `json:"cancel_steps,omitempty" doc:"of pause: interrupt running steps, which start anew when the run is resumed"`
+	Again        bool              `json:"again,omitempty" doc:"of retry: also runs in which other steps have completed since the failure"`
 	Signal       string            `json:"signal,omitempty" doc:"of signal: its name"`
 	Payload      json.RawMessage   `json:"payload,omitempty" doc:"of signal: what it carries; of edit: the result"`
 	Step         string            `json:"step,omitempty" doc:"of edit: name of the step"`
@@ -57,7 +59,7 @@ type bulkRequest struct {
 
 func (b *bulkRequest) job() bulk.Job {
 	return bulk.Job{Verb: bulk.Verb(b.Verb), Where: b.Where, All: b.All, Reason: b.Reason, Rate: b.Rate, Concurrency: b.Concurrency,
-		FreezeTimers: b.FreezeTimers, Signal: b.Signal, Payload: b.Payload, Step: b.Step, Labels: b.Labels, RemoveLabels: b.Remove, Priority: b.Priority,
+		FreezeTimers: b.FreezeTimers, CancelSteps: b.CancelSteps, Again: b.Again, Signal: b.Signal, Payload: b.Payload, Step: b.Step, Labels: b.Labels, RemoveLabels: b.Remove, Priority: b.Priority,
 		To: runtime.Point(b.Point), Unproven: b.Unproven, NoMessages: b.NoMessages, Messages: b.Messages, KeepChildren: b.Keep, Version: b.Version, Queue: b.Queue}
 }
 

@@ -92,8 +92,12 @@ export interface BulkFailure {
 }
 
 export interface BulkRequest {
+	/** of retry: also runs in which other steps have completed since the failure */
+	again?: boolean;
 	/** all runs, instead of where */
 	all?: boolean;
+	/** of pause: interrupt running steps, which start anew when the run is resumed */
+	cancel_steps?: boolean;
 	/** so many runs at once, at most 256; default 32 */
 	concurrency?: number;
 	/** of pause: timers stand still until the resume, and have then what is left of their time now */
