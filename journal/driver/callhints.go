@@ -193,10 +193,10 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 	}
 	switch a.Kind {
 	case AdminTerminate, AdminFork, AdminRetry, AdminReset, AdminSkip, AdminEdit: // its limits end, or it asks for them
-		j.hintLimited()
+		hintLimited(j)
 	case AdminPause, AdminInterrupt, AdminResume: // if it waits for limits it leaves its lines, or comes back
 		if owner == 0 {
-			j.hintLimited()
+			hintLimited(j)
 		}
 	}
 	switch a.Kind {
@@ -220,7 +220,7 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 }
 
 // hintLimited says that claims of runs have changed.
-func (j *Journal) hintLimited() {
+func hintLimited(j *Journal) {
 	n := callHints{j: j}
 	n.limited(time.Time{})
 	n.publish()

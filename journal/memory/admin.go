@@ -23,10 +23,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	if a.View != nil {
 		return out, s.db.view(&a, now)
 	}
-	if a.Kind == driver.AdminDrain {
-		return out, s.db.drain(&a, now)
-	}
 	switch a.Kind {
+	case driver.AdminDrain:
+		return out, s.db.drain(&a, now)
 	case driver.AdminSetLimit, driver.AdminRemoveLimit:
 		return out, setLimit(s.db, &a, now)
 	case driver.AdminReleaseClaim:
@@ -53,10 +52,10 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 				r.task.State, r.task.VisibleAt = journal.Limited, time.Time{}
 				s.db.limits.pause(r.run.ID, false)
 			}
-		} else if changed, err = r.pause(&a, now); err != nil {
-			return out, err
-		} else {
+		} else if changed, err = r.pause(&a, now); err == nil {
 			s.db.limits.pause(r.run.ID, true)
+		} else {
+			return out, err
 		}
 		out = driver.AdminOutcome{Owner: r.task.Owner, State: r.task.State}
 	case driver.AdminSetLabels, driver.AdminSetPriority:

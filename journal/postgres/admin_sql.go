@@ -66,8 +66,8 @@ SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.
 // It follows the lock of the task, see adminHold: a commit of the owner comes before, and the owner
 // then hears of the pause because the task is visible, or after, and finds the mark. So does a
 // claim, which skips the row while it is locked and does not see it afterwards. A pause that
-// changes nothing leaves no row in the audit (J12). If the run waits for limits, its claim leaves its
-// lines with the next round.
+// changes nothing leaves no row in the audit (J12). If the run waits for limits, its claim leaves
+// its lines with the next round.
 const adminPauseSQL = `
 WITH held AS MATERIALIZED (
     SELECT t.run_id, t.workflow, t.owner, t.state, greatest(clock_timestamp(), r.freezes[cardinality(r.freezes)]) AS at,

@@ -73,7 +73,10 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	}
 	var lost recalls
 	err = s.write(ctx, 0, func(b *batch) error {
-		t, err := findUnacted(b, &a)
+		t, err := find(b, a.Run)
+		if err == nil {
+			err = unacted(b, &a)
+		}
 		switch {
 		case err != nil:
 			return err

@@ -32,24 +32,22 @@ ORDER BY a.number DESC LIMIT +?4`
 const auditActedSQL = `
 SELECT ` + auditColumns + ` FROM reprise_audit a WHERE a.run_id = ? AND a.number > ? ORDER BY a.number`
 
-// findUnacted finds the run of an action, and answers driver.ErrActed if another caller has carried
-// it out, whatever has become of the run.
-func findUnacted(q querier, a *driver.AdminAction) (t target, err error) {
-	if a.Once != nil {
-		acted := false
-		err := q.query(auditActedSQL, func(r row) error {
-			e := auditedOf(r)
-			acted = acted || a.Acted(&e)
-			return nil
-		}, uuidArg(a.Run), a.Once.After)
-		if err == nil && acted {
-			err = driver.ErrActed
-		}
-		if err != nil {
-			return t, err
-		}
+// unacted answers driver.ErrActed if another caller has carried an action out, whatever has become
+// of the run.
+func unacted(q querier, a *driver.AdminAction) error {
+	if a.Once == nil {
+		return nil
 	}
-	return find(q, a.Run)
+	acted := false
+	err := q.query(auditActedSQL, func(r row) error {
+		e := auditedOf(r)
+		acted = acted || a.Acted(&e)
+		return nil
+	}, uuidArg(a.Run), a.Once.After)
+	if err == nil && acted {
+		return driver.ErrActed
+	}
+	return err
 }
 
 // note adds an action to the audit.

@@ -31,7 +31,7 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, typed string) ([]cobr
 			}
 			c.out.now = page.Now
 			for i := range page.Runs {
-				list = append(list, c.completed(&page.Runs[i], typed)...)
+				list = append(list, completedRun(c, &page.Runs[i], typed)...)
 			}
 			f.Cursor = page.Next
 			ok = page.Next != "" && !f.Since.IsZero()
@@ -40,8 +40,8 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, typed string) ([]cobr
 	})
 }
 
-// completed are the names of a run that begin with what was typed.
-func (c *call) completed(run *journal.Run, typed string) (list []cobra.Completion) {
+// completedRun are the names of a run that begin with what was typed.
+func completedRun(c *call, run *journal.Run, typed string) (list []cobra.Completion) {
 	r := c.records.Run(run)
 	what := fmt.Sprintf("%s, %s, %s", oneLine(r.Workflow, 40), r.Word(), c.out.at(r.CreatedAt))
 	if strings.HasPrefix(r.ID, typed) {

@@ -42,7 +42,7 @@ runs, until there are 10,000 of them, and for ten seconds at most; --served leav
 			}
 			list := record.ServedOf(nodes, pauses)
 			if !served {
-				if list, err = c.addUnserved(list, nodes); err != nil {
+				if list, err = addUnserved(c, list, nodes); err != nil {
 					return err
 				}
 			}
@@ -68,7 +68,7 @@ func servedNames(_ *printer, r *record.Served) string {
 
 // addUnserved adds what has open runs and is served by no live node. A pause of exactly that has a
 // line already.
-func (c *call) addUnserved(list []record.Served, nodes []journal.Node) ([]record.Served, error) {
+func addUnserved(c *call, list []record.Served, nodes []journal.Node) ([]record.Served, error) {
 	more, capped, err := c.unserved(nodes)
 	if errors.Is(err, errUncounted) {
 		c.note("%v in %s: they are not listed", errUncounted, unservedTime)
