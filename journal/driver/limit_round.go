@@ -112,8 +112,8 @@ func WithNews(keys []LimitKey, news []LimitNews) []LimitKey {
 	return slices.Compact(keys)
 }
 
-// TakeIn frees what has ended of the news, whose ids it returns, takes out of their lines those
-// that were paused, see Aside, and returns those that have arrived, for Arrive. The lines of all of them
+// TakeIn frees what has ended of the news, whose ids it returns. It takes what was paused out of
+// its lines, see Aside, and returns those that have arrived, for Arrive. The lines of all of them
 // are in the table, without the paused ones as heads.
 func (t *LimitTable) TakeIn(news []LimitNews) (arrived []Want, ended []int64) {
 	for i := range news {

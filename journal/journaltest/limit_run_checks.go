@@ -11,6 +11,7 @@ var runLimitChecks = []check{
 	{"J14_ChildrenWaitForTheirLimits", childrenWait},
 	{"J14_APausedRunIsPassedOver", runsPaused},
 	{"J14_APausedRunKeepsNoRateFromOthers", runsPausedAtARate},
+	{"J14_APausedRunLeavesAllOfItsLines", runsPausedInTwoLines},
 	{"J14_ATerminatedRunLeavesItsLine", runsTerminated},
 	{"J14_ARunOutlivesItsNodeWithItsLimits", runsOutlive},
 	{"J14_ARunThatIsOpenedAgainAsksAgain", runsAskAgain},

@@ -105,6 +105,27 @@ func runsNeedInTime(k *kit) {
 	}
 }
 
+// A run that is paused leaves each of its lines, also one in which nobody else is, and comes back
+// into all of them.
+func runsPausedInTwoLines(k *kit) {
+	setLimit(k, journal.Limit{Name: "a", Concurrency: 1})
+	setLimit(k, journal.Limit{Name: "b", Concurrency: 1, Total: 1})
+	n := newLimiter(k)
+	step := n.want(nth(0), need("a", ""))
+	k.same("the step", len(n.ask(step)), 1)
+	run := limited(k, 1, need("a", ""), need("b", ""))[0]
+	k.same("begun beside the step", takeIn(n), 0)
+	k.ok(k.admin(run, driver.AdminPause))
+	k.same("begun while it is paused", takeIn(n), 0)
+	linesAre(k, "without the paused one", journal.LimitUse{Name: "a", Held: 1})
+	n.end(step)
+	k.same("begun while it is paused", takeIn(n), 0)
+	linesAre(k, "of nobody")
+	k.ok(k.admin(run, driver.AdminResume))
+	k.same("begun when it is resumed", takeIn(n), 1)
+	linesAre(k, "of the run", journal.LimitUse{Name: "a", Held: 1}, journal.LimitUse{Name: "b", Held: 1})
+}
+
 // A new priority gives a run that waits another place in its lines, whether a round has seen it or
 // not, and takes none away from one that holds. An hour is worth a level, so nothing else counts.
 func runsMove(k *kit) {

@@ -48,15 +48,11 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		s.db.dequeue(r)
 		defer s.db.enqueue(r, now)
 		if a.Kind == driver.AdminResume {
-			if r.resume(now); r.task.Owner == 0 && s.db.limits.awaits(r.run.ID) {
-				r.task.State, r.task.VisibleAt = journal.Limited, time.Time{}
-				s.db.limits.pause(r.run.ID, false)
-			}
-		} else if changed, err = r.pause(&a, now); err == nil {
-			s.db.limits.pause(r.run.ID, true)
-		} else {
+			r.resume(now)
+		} else if changed, err = r.pause(&a, now); err != nil {
 			return out, err
 		}
+		s.db.limits.heed(r)
 		out = driver.AdminOutcome{Owner: r.task.Owner, State: r.task.State}
 	case driver.AdminSetLabels, driver.AdminSetPriority:
 		e, err := a.Edit(&r.run)

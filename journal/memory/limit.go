@@ -166,6 +166,9 @@ func (l *limits) Claims(node journal.NodeID, held bool) (list []driver.KnownClai
 
 // Write implements driver.LimitRows.
 func (l *limits) Write(t *driver.LimitTable) error {
+	for _, id := range t.Aside() { // ahead of the lines, of which an idle one is forgotten
+		l.setAside(id)
+	}
 	for _, w := range t.Lines() {
 		line := l.lines[w.LimitKey]
 		if line == nil {
@@ -185,9 +188,6 @@ func (l *limits) Write(t *driver.LimitTable) error {
 	}
 	for _, in := range t.Arrivals() {
 		l.arrive(in, t.Now)
-	}
-	for _, id := range t.Aside() {
-		l.setAside(id)
 	}
 	l.runs.begun = append(l.runs.begun, t.Begun()...)
 	for _, g := range t.Grants() {

@@ -53,6 +53,18 @@ func (l *limits) endLimits(run journal.RunID) {
 	}
 }
 
+// heed takes a run that waits out of its lines if it is paused now, and lets it wait on if it is
+// not.
+func (l *limits) heed(r *record) {
+	if r.task.Owner != 0 || !l.awaits(r.run.ID) {
+		return
+	}
+	if !r.task.State.OnHold() {
+		r.task.State, r.task.VisibleAt = journal.Limited, time.Time{}
+	}
+	l.pause(r.run.ID, r.task.State.OnHold())
+}
+
 // pause takes a run that waits out of its lines, by the next round, or lets it come back.
 func (l *limits) pause(run journal.RunID, paused bool) {
 	if !l.awaits(run) {
