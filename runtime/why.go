@@ -29,21 +29,6 @@ func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, erro
 	return &Explanation{Run: d.Run, Reasons: w.reasons}, nil
 }
 
-// why makes the reasons out of what is stored. It says nothing that is not: where nobody knows
-// since when, there is no time.
-type why struct {
-	d       *Description
-	events  []journal.Event      // of the present generation, without payloads
-	paused  []journal.AuditEntry // of a run that is on hold: the newest pause
-	scopes  []journal.Pause      // that are paused
-	nodes   []journal.Node
-	limits  *limitWaits                    // what it and its steps wait for
-	holders map[journal.RunID]*journal.Run // of that
-	now     time.Time
-	told    map[journal.InboxSeq]bool // messages that a reason has named
-	reasons []Reason
-}
-
 // read reads what keeps an open run that is not stored with it.
 func (w *why) read(ctx context.Context, c *Client, t *journal.Task) (err error) {
 	if w.nodes, err = c.j.Nodes(ctx); err != nil {
@@ -61,8 +46,6 @@ func (w *why) read(ctx context.Context, c *Client, t *journal.Task) (err error) 
 	w.now = c.j.Now()
 	return err
 }
-
-func (w *why) add(r Reason) { w.reasons = append(w.reasons, r) }
 
 func (w *why) explain() {
 	run := &w.d.Run
@@ -140,14 +123,6 @@ func (w *why) task(t *journal.Task) {
 	}
 }
 
-// ahead is a time that is still to come, else the zero time.
-func (w *why) ahead(at time.Time) time.Time {
-	if at.After(w.now) {
-		return at
-	}
-	return time.Time{}
-}
-
 // owned tells which node works on the run, and whether it lives.
 func (w *why) owned(t *journal.Task) {
 	i := slices.IndexFunc(w.nodes, func(n journal.Node) bool { return n.ID == t.Owner })
@@ -164,24 +139,6 @@ func (w *why) owned(t *journal.Task) {
 		}
 		w.add(Reason{Kind: ReasonOwned, Text: text})
 	}
-}
-
-// served tells whether a live node serves a route, and which versions of the workflow live nodes
-// serve in that queue.
-func (w *why) served(route journal.Route) (served bool, versions []int32) {
-	for i := range w.nodes {
-		if !w.nodes[i].ExpiresAt.After(w.now) {
-			continue
-		}
-		for _, r := range w.nodes[i].Routes {
-			served = served || r == route
-			if r.Workflow == route.Workflow && r.Queue == route.Queue {
-				versions = append(versions, r.Version)
-			}
-		}
-	}
-	slices.Sort(versions)
-	return served, slices.Compact(versions)
 }
 
 // unserved adds a reason if no live node serves a route. whose is the run that has it.

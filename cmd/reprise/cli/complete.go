@@ -31,13 +31,6 @@ func (a *app) completeFirst(first completion) completion {
 	}
 }
 
-// oneRun is a verb on one run, whose id is completed.
-func (a *app) oneRun(c *cobra.Command) *cobra.Command {
-	c.Args = cobra.ExactArgs(1)
-	c.ValidArgsFunction = a.completeFirst(a.completeRuns)
-	return c
-}
-
 // offer asks the store for what can be completed.
 func (a *app) offer(cmd *cobra.Command, find func(c *call) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	base := cmd.Context()

@@ -19,6 +19,13 @@ const (
 	idTimeMax     = 4102444800000 // the year 2100, in milliseconds
 )
 
+// oneRun is a verb on one run, whose id is completed.
+func (a *app) oneRun(c *cobra.Command) *cobra.Command {
+	c.Args = cobra.ExactArgs(1)
+	c.ValidArgsFunction = a.completeFirst(a.completeRuns)
+	return c
+}
+
 // completeRuns offers the newest runs that begin with what was typed: with key= by the key, else by
 // the id.
 func (a *app) completeRuns(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

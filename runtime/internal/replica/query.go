@@ -49,11 +49,6 @@ func (r *replica) query(
 	}
 }
 
-// renew forgets what the machine has seen.
-func (r *replica) renew(c *Cache, e *execution) error {
-	return c.execute(e, code{workflow: r.workflow}, func() error { r.reset(); return nil })
-}
-
 // advance reads what is new, up to the message end, and shows the events to the machine.
 func (r *replica) advance(ctx context.Context, c *Cache, e *execution, end journal.InboxSeq) (d delta, err error) {
 	o := &c.o

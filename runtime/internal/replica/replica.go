@@ -105,6 +105,11 @@ func (r *replica) begin(o *Options, run *journal.Run) error {
 	return nil
 }
 
+// renew forgets what the machine has seen.
+func (r *replica) renew(c *Cache, e *execution) error {
+	return c.execute(e, code{workflow: r.workflow}, func() error { r.reset(); return nil })
+}
+
 // explained says whose fault an error of the code is.
 func explained(err error) error {
 	if err == nil || errors.Is(err, replay.ErrNoHandler) {
