@@ -272,7 +272,7 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 		}
 		o.want("a claim that an operator releases", []driver.Hint{free, tasks}, []driver.Hint{free, tasks})
 		for op, want := range map[driver.AdminKind]func(journal.RunID) []driver.Hint{
-			driver.AdminResume:      func(journal.RunID) []driver.Hint { return []driver.Hint{tasks} },
+			driver.AdminResume:      func(journal.RunID) []driver.Hint { return []driver.Hint{{Kind: driver.HintRunLimits}, tasks} },
 			driver.AdminSetLabels:   func(journal.RunID) []driver.Hint { return nil }, // nobody waits for labels
 			driver.AdminSetPriority: func(journal.RunID) []driver.Hint { return nil }, // nothing is due that was not
 			driver.AdminTerminate: func(run journal.RunID) []driver.Hint {

@@ -136,6 +136,7 @@ type LimitAnswer struct {
 	// Again are lines in which more may be granted at once: another round had them, or more were
 	// waiting than a round looks at.
 	Again []LimitKey
+	Busy  bool // of Again another round had some
 	// Due is when the rate lets the first of a line begin.
 	Due     map[LimitKey]time.Time
 	Unknown []string // names that the round wants and that have no limit: they bound nothing

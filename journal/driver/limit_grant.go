@@ -3,21 +3,12 @@ package driver
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
-
-// LimitHeadsMax is how many claims of one line a round looks at, and how many lines of one limit.
-const LimitHeadsMax = 64
-
-// limitPatience is how long a claim of several limits lets others pass. One that has waited for so
-// long keeps what becomes free of its limits from all behind it until it has got them: else others
-// that need one of them each could keep it waiting for ever. It keeps them one after the other, see
-// keptAhead, and not whichever is free: a key with a long backlog, whose first claim is always an
-// old one, would else keep a limit that all keys share while its own is used up.
-const limitPatience = 10 * time.Second
 
 // Grant says what the wants, and those that waited before, get. It is the order in which all of it
 // applies; docs/limits.md works through an example, which is a test:
@@ -32,6 +23,7 @@ const limitPatience = 10 * time.Second
 //     waiting; one that another of its limits keeps waiting lets them pass, behind limitPatience
 //     only as keptAhead says.
 func (t *LimitTable) Grant(wants []Want) {
+	t.spread()
 	t.enter(wants, t.Node, &t.inserts)
 	for strict := true; ; {
 		progress, deferred := t.pass(strict)
@@ -44,22 +36,23 @@ func (t *LimitTable) Grant(wants []Want) {
 }
 
 // Arrive puts runs into their lines that a store knows and that no round has seen, ahead of Grant.
-func (t *LimitTable) Arrive(wants []Want) { t.enter(wants, 0, &t.arrivals) }
+func (t *LimitTable) Arrive(wants []Want) {
+	t.spread()
+	t.enter(wants, 0, &t.arrivals)
+}
 
 // enter puts wants into their lines.
 func (t *LimitTable) enter(wants []Want, node journal.NodeID, list *[]*LimitInsert) {
 	for i := range wants {
 		w := &wants[i]
-		h := &head{LimitHead: LimitHead{Node: node, ID: w.ID, Since: w.Since, Run: w.Run, Needs: w.Needs}}
-		h.entered = &LimitInsert{Want: w, Ranks: make([]int64, len(w.Needs))}
+		h := &head{LimitHead: LimitHead{Node: node, ID: w.ID, Since: w.Since, Run: w.Run, Needs: w.Needs, Set: LimitSetOf(w.Needs)}}
+		h.entered = &LimitInsert{Want: w, Ranks: make([]int64, len(w.Needs)), Set: h.Set}
 		*list = append(*list, h.entered)
 		for k, n := range w.Needs {
 			l := t.lines[LimitKey{n.Name, n.Key}]
 			p := place{l.rank(w), h}
 			h.entered.Ranks[k] = p.rank
-			if at, _ := slices.BinarySearchFunc(l.heads, p, place.compare); at < len(l.heads) || l.Waiting <= len(l.heads) {
-				l.heads = slices.Insert(l.heads, at, p) // else others come before it that are not in the table
-			}
+			l.put(p)
 		}
 		for _, n := range w.Needs {
 			l := t.lines[LimitKey{n.Name, n.Key}]
@@ -75,10 +68,6 @@ func (t *LimitTable) enter(wants []Want, node journal.NodeID, list *[]*LimitInse
 			t.grant(h)
 		}
 	}
-}
-
-func (p place) compare(o place) int {
-	return cmp.Or(cmp.Compare(p.rank, o.rank), cmp.Compare(p.Node, o.Node), cmp.Compare(p.ID, o.ID))
 }
 
 // verdict is what becomes of the first claim of a line.
@@ -139,26 +128,33 @@ func (l *tableLine) first() *head {
 }
 
 func (t *LimitTable) verdict(l *tableLine, h *head, strict bool) verdict {
-	if l.closed || !t.allows(l, costOf(h, l.key)) {
+	if l.closed || l.stopped || !t.allows(l, costOf(h, l.key)) {
+		return stops
+	}
+	if l.heads[l.next].rank > l.horizon {
+		l.stopped = true
 		return stops
 	}
 	waits, keeps := false, true
-	for _, n := range h.Needs {
+	for i, n := range h.Needs {
 		k := LimitKey{n.Name, n.Key}
 		other := t.lines[k]
 		switch {
 		case k == l.key:
 		case other == nil: // its limit is busy
-			if !slices.Contains(t.answer.Again, k) {
-				t.answer.Again = append(t.answer.Again, k)
-			}
-			l.retry = true
+			t.answer.Again = append(t.answer.Again, k, l.key)
+			l.retry, t.answer.Busy = true, true
 			return passed
 		case !t.allows(other, n.Cost) || other.closed:
 			waits, keeps = true, keeps && l.keptAhead(other)
+		case other.whole && (other.stopped || h.rankOf(i) > other.horizon): // others may be ahead there
+			return passed
 		case strict && other.whole && other.ahead(h):
 			return deferred
 		}
+	}
+	if waits && h.Set != 0 {
+		t.passed[h.Set] = h
 	}
 	switch {
 	case !waits:
@@ -166,39 +162,25 @@ func (t *LimitTable) verdict(l *tableLine, h *head, strict bool) verdict {
 	case !keeps, t.Now.Sub(h.Since) < limitPatience:
 		return passed
 	}
-	l.closed = true
+	l.closed, l.keeper = true, h.Set
 	return stops
 }
 
-// keptAhead tells whether a claim that needs both keeps this line while it waits for the other, and
-// not the other one while it waits for this. So it has the first before it keeps the second, and
-// gets all of them. The line goes first that keeps fewer others waiting: that of a key ahead of one
-// for all, then the shorter one.
-func (l *tableLine) keptAhead(other *tableLine) bool {
-	shared := func(l *tableLine) int {
-		if l.key.Key == "" {
-			return 1
-		}
-		return 0
+// rankOf is the rank in the line of a need; lower than any for a claim of no set.
+func (h *head) rankOf(need int) int64 {
+	switch {
+	case h.entered != nil:
+		return h.entered.Ranks[need]
+	case need < len(h.Ranks):
+		return h.Ranks[need]
 	}
-	return cmp.Or(cmp.Compare(shared(l), shared(other)), cmp.Compare(l.Waiting, other.Waiting), l.key.compare(other.key)) < 0
+	return math.MinInt64
 }
 
 // ahead tells whether others are ahead of a claim in the line that the present pass has not passed.
 func (l *tableLine) ahead(h *head) bool {
 	first := l.first()
 	return first != nil && first != h
-}
-
-// allows tells whether the line may give out one more claim of a cost.
-func (t *LimitTable) allows(l *tableLine, cost int64) bool {
-	if l.limit != nil && l.limit.Concurrency > 0 && l.Held >= l.limit.Concurrency {
-		return false
-	}
-	if total := t.total(l.key.Name); total > 0 && t.lines[l.key.Total()].Held >= total {
-		return false
-	}
-	return l.due(cost) <= t.Now.UnixMicro()
 }
 
 // grant gives a claim all that it needs.
@@ -208,11 +190,16 @@ func (t *LimitTable) grant(h *head) {
 	for _, n := range h.Needs {
 		l := t.lines[LimitKey{n.Name, n.Key}]
 		l.Held, l.Waiting, l.dirty = l.Held+1, max(l.Waiting-1, 0), true
+		t.moved[n.Name] = true
+		l.took(h.Set)
 		if l.limit != nil && !l.limit.Rate.IsZero() {
 			l.take(now, n.Cost)
 		}
 		if total := t.lines[l.key.Total()]; total != nil {
 			total.Held, total.dirty, l.Served = total.Held+1, true, now
+			if !l.whole && l.Waiting > 0 && t.Now.Sub(h.Since) >= limitPatience {
+				l.Open = true // the claim may have kept it from others
+			}
 		}
 	}
 	if h.entered != nil {
@@ -227,90 +214,6 @@ func (t *LimitTable) grant(h *head) {
 		t.answer.Granted = append(t.answer.Granted, h.ID)
 	} else if !slices.Contains(t.answer.Others, h.Node) {
 		t.answer.Others = append(t.answer.Others, h.Node)
-	}
-}
-
-func costOf(h *head, k LimitKey) int64 {
-	for _, n := range h.Needs {
-		if n.Name == k.Name {
-			return n.Cost
-		}
-	}
-	return 1
-}
-
-// conclude says when lines that wait are worth another look, and which of them wait for a Total
-// alone.
-func (t *LimitTable) conclude() {
-	now := t.Now.UnixMicro()
-	opened := map[string]int{} // lines of a Total that could go on
-	for _, l := range t.lines {
-		if l.key.Key == totalKey {
-			if t.opened[l.key.Name] {
-				l.looked(0)
-			}
-			continue
-		}
-		if l.Waiting == 0 {
-			l.looked(0)
-		}
-		if !l.whole {
-			continue
-		}
-		l.next = 0
-		cost := int64(1)
-		if h := l.first(); h != nil {
-			cost = costOf(h, l.key)
-		}
-		due := l.due(cost)
-		free := l.limit == nil || l.limit.Concurrency == 0 || l.Held < l.limit.Concurrency
-		if l.Waiting > 0 && free && due > now {
-			if t.answer.Due == nil {
-				t.answer.Due = map[LimitKey]time.Time{}
-			}
-			t.answer.Due[l.key] = time.UnixMicro(due).UTC()
-		}
-		open := l.Waiting > 0 && free && due <= now
-		if l.LookAt != 0 {
-			l.looked(LookNever)
-			switch {
-			case l.retry:
-				l.looked(now)
-			case l.Waiting > 0 && free && due > now:
-				l.looked(due)
-			}
-		}
-		if open && !l.closed && l.first() == nil && t.allows(l, 1) { // all that were looked at have got it, and more wait
-			t.answer.Again = append(t.answer.Again, l.key)
-		}
-		if t.total(l.key.Name) == 0 {
-			open = false
-		}
-		if open {
-			opened[l.key.Name]++
-		}
-		if l.Open != open {
-			l.Open, l.dirty = open, true
-		}
-	}
-	for name, n := range opened {
-		if k := (LimitKey{name, totalKey}); n >= LimitHeadsMax && t.lines[k].Held < t.total(name) {
-			t.answer.Again = append(t.answer.Again, k)
-		}
-	}
-	slices.SortFunc(t.answer.Again, LimitKey.compare)
-	t.answer.Again = slices.Compact(t.answer.Again)
-	for _, k := range t.answer.Again {
-		if l := t.lines[k]; l != nil && (l.LookAt != 0 || k.Key == totalKey) {
-			l.looked(now)
-		}
-	}
-}
-
-// looked notes when the next look at a line is worth it for runs.
-func (l *tableLine) looked(at int64) {
-	if l.LookAt != at {
-		l.LookAt, l.dirty = at, true
 	}
 }
 

@@ -13,6 +13,11 @@ import (
 type passWorld struct {
 	*limitWorld
 	last int64
+	due  map[LimitKey]time.Time
+}
+
+func newPassWorld(t *testing.T, at time.Time, limits ...journal.Limit) *passWorld {
+	return &passWorld{limitWorld: newLimitWorld(t, at, limits...), due: map[LimitKey]time.Time{}}
 }
 
 func (w *passWorld) wants(kind string, since time.Time, n int, needs ...journal.LimitNeed) (list []Want) {
@@ -44,7 +49,7 @@ func TestABacklogKeepsNobodyElse(t *testing.T) {
 			t.Run(fmt.Sprint(name, " with ", shared.Key), func(t *testing.T) {
 				t.Parallel()
 				at := time.Unix(1_800_000_000, 0)
-				w := &passWorld{limitWorld: newLimitWorld(t, at, own, journal.Limit{Name: "bank", Concurrency: 3})}
+				w := newPassWorld(t, at, own, journal.Limit{Name: "bank", Concurrency: 3})
 				of := func(tenant string) []journal.LimitNeed {
 					return []journal.LimitNeed{shared, {Name: "tenant", Key: tenant, Cost: 1}}
 				}
@@ -73,7 +78,7 @@ func TestAClaimOfTwoLimitsGetsBoth(t *testing.T) {
 		t.Run(crowd, func(t *testing.T) {
 			t.Parallel()
 			at := time.Unix(1_800_000_000, 0)
-			w := &passWorld{limitWorld: newLimitWorld(t, at, journal.Limit{Name: "x", Concurrency: 1}, journal.Limit{Name: "y", Concurrency: 1})}
+			w := newPassWorld(t, at, journal.Limit{Name: "x", Concurrency: 1}, journal.Limit{Name: "y", Concurrency: 1})
 			x, y := journal.LimitNeed{Name: "x", Cost: 1}, journal.LimitNeed{Name: "y", Cost: 1}
 			w.round(at, LimitRound{Wants: append(w.wants("x", at, 3, x), w.wants("y", at, 3, y)...)})
 			w.round(at, LimitRound{Wants: append(w.wants("both", at.Add(-time.Hour), 1, x, y), w.wants(crowd, at, 5, map[string]journal.LimitNeed{"x": x, "y": y}[crowd])...)})

@@ -12,12 +12,12 @@ import (
 type LimitRows interface {
 	Limit(k LimitKey) (*journal.Limit, error)                    // nil if there is none
 	Line(k LimitKey) (LimitLine, error)                          // zero if there is none
-	Heads(k LimitKey, max int) ([]LimitHead, error)              // in the order of the line
+	Heads(k LimitKey) (LimitHeads, error)                        // those who wait first
 	Open(name string, max int) ([]LimitKey, error)               // lines that are open: least share first, then least recently served
 	Known(node journal.NodeID, id int64) (bool, error)           // whether there is such a want
 	Remove(node journal.NodeID, id int64) ([]Freed, error)       // a want, with Used as Cost
 	Claims(node journal.NodeID, held bool) ([]KnownClaim, error) // of a node; held: only those that are
-	Write(t *LimitTable) error                                   // lines, inserts and grants
+	Write(t *LimitTable) error                                   // lines, sets, inserts and grants
 	Removed(node journal.NodeID, max int) ([]int64, error)       // ids of wants of a node that is gone
 
 	// News are claims of runs that are due or have ended, and that no round has taken in: by since,
@@ -217,10 +217,10 @@ func (f *limitFiller) fill(keys []LimitKey) error {
 		return err
 	}
 	totals := f.t.Totals(LimitNames(keys))
-	f.t.SetOpened(totals)
 	for _, total := range totals {
 		open, err := f.rows.Open(total.Name, LimitHeadsMax)
 		if err == nil {
+			f.t.SetOpened(total.Name, len(open))
 			err = f.lines(open, true)
 		}
 		if err != nil {
@@ -248,9 +248,9 @@ func (f *limitFiller) lines(keys []LimitKey, whole bool) error {
 		}
 		for _, k := range add {
 			line, err := f.rows.Line(k)
-			var heads []LimitHead
-			if err == nil && whole && k.Key != totalKey && line.Waiting > 0 {
-				heads, err = f.rows.Heads(k, LimitHeadsMax)
+			var heads LimitHeads
+			if err == nil && whole && k.Key != totalKey {
+				heads, err = f.rows.Heads(k)
 			}
 			if err != nil {
 				return err

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -39,6 +41,8 @@ type LimitHead struct {
 	Since time.Time
 	Run   journal.RunID       // of a claim of a run
 	Needs []journal.LimitNeed // of the whole want
+	Set   int64               // see LimitSetOf; 0 also for one that an older release has stored
+	Ranks []int64             // of a claim of a set: the rank in the line of each need
 }
 
 // Freed is a claim that a store has taken away: of a release, or of a node that is gone.
@@ -60,7 +64,12 @@ type LimitTable struct {
 	lines  map[LimitKey]*tableLine
 	heads  map[LimitGrant]*head
 	busy   map[string]bool // limits that another round has locked
-	opened map[string]bool // limits whose open lines are in the table
+	opened map[string]int  // how many open lines of a limit were read into the table
+	moved  map[string]bool // limits of which the round has granted something, or closed a line
+
+	isSpread bool
+	passed   map[int64]*head // sets that others of their lines hold up, with a claim of each
+	sets     LimitSetWrites
 
 	grants   []LimitGrant
 	inserts  []*LimitInsert
@@ -81,6 +90,14 @@ type tableLine struct {
 	retry  bool // a claim in it needs a limit that another round has locked
 	closed bool // nothing more of it is granted in this round
 	whole  bool // its heads are in the table
+
+	sets    []LimitSet      // in its list, as it was read
+	away    map[int64]bool  // what the round has said of sets
+	cut     map[int64]place // sets of which more wait than were read, 0 for none, with the last that was
+	horizon int64           // others may stand before a claim of a higher rank that were not read
+	stopped bool            // all that was read of a set is granted, and more wait, or the horizon is met
+	keeper  int64           // the set for which it is closed
+	gained  *head           // of a set that comes into the list of a line that is not whole, the one that is due first
 }
 
 // place is a place in a line.
@@ -94,6 +111,65 @@ type head struct {
 	LimitHead
 	granted bool
 	entered *LimitInsert // by this round; nil for one that has waited before
+}
+
+// LimitHeadsMax is how many claims of one line a round looks at, and how many lines of one limit.
+const LimitHeadsMax = 64
+
+// limitSetHeadsMin is how many claims of a set a round looks at, at least, in a line that lists
+// many.
+const limitSetHeadsMin = 8
+
+// LimitSetHeads is how many claims of each set a round looks at in a line that lists n sets.
+func LimitSetHeads(n int) int { return max(LimitHeadsMax/max(n, 1), limitSetHeadsMin) }
+
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.rank, o.rank), cmp.Compare(p.Node, o.Node), cmp.Compare(p.ID, o.ID))
+}
+
+// read takes in who waits first in the line.
+func (l *tableLine) read(t *LimitTable, heads LimitHeads) {
+	l.sets, l.away, l.cut = heads.Sets, map[int64]bool{}, map[int64]place{}
+	for i := range heads.Claims {
+		l.heads = append(l.heads, place{heads.Claims[i].Rank, t.headOf(&heads.Claims[i])})
+	}
+	slices.SortFunc(l.heads, place.compare)
+	if l.horizon = math.MaxInt64; len(l.sets) >= LimitHeadsMax {
+		l.horizon = l.sets[len(l.sets)-1].First
+	}
+	read := map[int64]int{}
+	for _, p := range l.heads {
+		set := p.Set
+		if read[set]++; read[set] == l.readMax(set) {
+			l.cut[set] = p
+		}
+	}
+}
+
+func (l *tableLine) readMax(set int64) int {
+	if set == 0 {
+		return LimitHeadsMax
+	}
+	return LimitSetHeads(len(l.sets))
+}
+
+// put puts a claim into its place in the line, unless others of its set may stand before it that
+// were not read.
+func (l *tableLine) put(p place) {
+	if last, cut := l.cut[p.Set]; cut && p.compare(last) > 0 {
+		return
+	}
+	if at, found := slices.BinarySearchFunc(l.heads, p, place.compare); !found {
+		l.heads = slices.Insert(l.heads, at, p)
+	}
+}
+
+// took notes that a claim of a set is granted or gone. When all are that were read of the set and
+// there are more, the line stops: those are next.
+func (l *tableLine) took(set int64) {
+	if _, cut := l.cut[set]; cut {
+		l.stopped = l.stopped || !slices.ContainsFunc(l.heads, func(p place) bool { return p.Set == set && !p.granted })
+	}
 }
 
 // LimitGrant is a stored claim that is granted.
@@ -112,22 +188,24 @@ type LimitBegin struct {
 type LimitInsert struct {
 	*Want
 	Ranks   []int64
+	Set     int64 // see LimitSetOf
 	Granted bool
 }
 
 // NewLimitTable returns a table of nothing.
 func NewLimitTable(node journal.NodeID, now time.Time) *LimitTable {
 	return &LimitTable{Node: node, Now: now, limits: map[LimitKey]*journal.Limit{}, lines: map[LimitKey]*tableLine{},
-		heads: map[LimitGrant]*head{}, busy: map[string]bool{}, opened: map[string]bool{}, answer: LimitAnswer{Now: now}}
+		heads: map[LimitGrant]*head{}, busy: map[string]bool{}, opened: map[string]int{}, moved: map[string]bool{},
+		passed: map[int64]*head{}, answer: LimitAnswer{Now: now}}
 }
 
 // AddLimit adds a row of a limit: that of all keys, or of a key of the table.
 func (t *LimitTable) AddLimit(l journal.Limit) { t.limits[LimitKey{l.Name, l.Key}] = &l }
 
 // AddLine adds what is stored of a line. A line that is not stored is added too, as nothing. The
-// limits must be there. heads are those that wait first, in their order, and whole says that they
-// are there, or all that the round may grant.
-func (t *LimitTable) AddLine(key LimitKey, stored LimitLine, heads []LimitHead, whole bool) {
+// limits must be there. heads are those that wait first, and whole says that they are there, or all
+// that the round may grant.
+func (t *LimitTable) AddLine(key LimitKey, stored LimitLine, heads LimitHeads, whole bool) {
 	l := t.lines[key]
 	if l == nil {
 		l = &tableLine{LimitLine: stored, key: key}
@@ -138,9 +216,7 @@ func (t *LimitTable) AddLine(key LimitKey, stored LimitLine, heads []LimitHead, 
 	}
 	if whole && !l.whole {
 		l.whole = true
-		for i := range heads {
-			l.heads = append(l.heads, place{heads[i].Rank, t.headOf(&heads[i])})
-		}
+		l.read(t, heads)
 	}
 }
 
@@ -184,13 +260,9 @@ func (t *LimitTable) Missing() (keys []LimitKey) {
 	return slices.Compact(keys)
 }
 
-// SetOpened says that the lines which are open for the totals are in the table, up to
-// LimitHeadsMax of each.
-func (t *LimitTable) SetOpened(totals []LimitKey) {
-	for _, k := range totals {
-		t.opened[k.Name] = true
-	}
-}
+// SetOpened says that the lines which are open for a total are in the table, up to LimitHeadsMax of
+// them: so many were read.
+func (t *LimitTable) SetOpened(name string, n int) { t.opened[name] = n }
 
 // SetBusy says that another round has locked a limit: nothing that needs it is granted, and the
 // answer asks for another round.
@@ -206,7 +278,10 @@ func (t *LimitTable) Drop(id int64) {
 	delete(t.heads, LimitGrant{t.Node, id})
 	for _, n := range h.Needs {
 		if l := t.lines[LimitKey{n.Name, n.Key}]; l != nil {
-			l.heads = slices.DeleteFunc(l.heads, func(p place) bool { return p.head == h })
+			had := len(l.heads)
+			if l.heads = slices.DeleteFunc(l.heads, func(p place) bool { return p.head == h }); len(l.heads) < had {
+				l.took(h.Set)
+			}
 		}
 	}
 }

@@ -19,6 +19,7 @@ type limitWorld struct {
 	lines  map[LimitKey]LimitLine
 	wants  map[int64]*worldClaim
 	names  map[int64]string
+	sets   map[LimitKey]map[int64]*worldSet
 }
 
 type worldClaim struct {
@@ -29,7 +30,7 @@ type worldClaim struct {
 
 func newLimitWorld(t *testing.T, now time.Time, limits ...journal.Limit) *limitWorld {
 	w := &limitWorld{t: t, now: now, limits: map[LimitKey]journal.Limit{}, lines: map[LimitKey]LimitLine{}, wants: map[int64]*worldClaim{},
-		names: map[int64]string{}}
+		names: map[int64]string{}, sets: map[LimitKey]map[int64]*worldSet{}}
 	for _, l := range limits {
 		if err := l.Check(); err != nil {
 			t.Fatal(err)
@@ -48,25 +49,14 @@ func (w *limitWorld) Limit(k LimitKey) (*journal.Limit, error) {
 
 func (w *limitWorld) Line(k LimitKey) (LimitLine, error) { return w.lines[k], nil }
 
-func (w *limitWorld) Heads(k LimitKey, max int) (heads []LimitHead, err error) {
-	for id, c := range w.wants {
-		for i, n := range c.Needs {
-			if n.Name == k.Name && n.Key == k.Key && c.granted.IsZero() {
-				heads = append(heads, LimitHead{Node: 1, ID: id, Rank: c.ranks[i], Since: c.Since, Needs: c.Needs})
-			}
-		}
-	}
-	slices.SortFunc(heads, func(a, b LimitHead) int { return int(a.Rank-b.Rank)*1000 + int(a.ID-b.ID) })
-	return heads[:min(max, len(heads))], nil
-}
-
-func (w *limitWorld) Open(name string, _ int) (keys []LimitKey, err error) {
+func (w *limitWorld) Open(name string, max int) (keys []LimitKey, err error) {
 	for k, l := range w.lines {
 		if k.Name == name && l.Open {
 			keys = append(keys, k)
 		}
 	}
-	return keys, nil
+	slices.SortFunc(keys, LimitKey.compare)
+	return keys[:min(max, len(keys))], nil
 }
 
 func (w *limitWorld) News(time.Time, int) ([]LimitNews, error)               { return nil, nil }
@@ -100,6 +90,7 @@ func (w *limitWorld) Write(t *LimitTable) error {
 	for _, g := range t.Grants() {
 		w.wants[g.ID].granted = t.Now
 	}
+	w.writeSets(t.Sets())
 	return nil
 }
 

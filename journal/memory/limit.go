@@ -15,6 +15,7 @@ type limits struct {
 	rows   map[driver.LimitKey]journal.Limit
 	lines  map[driver.LimitKey]*limitLine
 	claims map[driver.LimitGrant]*limitClaim
+	sets   limitSets
 	runs   runClaims
 }
 
@@ -35,6 +36,7 @@ type limitPlace struct {
 type limitClaim struct {
 	driver.Want
 	ranks   []int64
+	set     int64     // once it is in its lines
 	granted time.Time // zero while it waits
 
 	counted bool // of a run: a round has put it into its lines
@@ -44,14 +46,14 @@ type limitClaim struct {
 
 func newLimits() limits {
 	return limits{rows: map[driver.LimitKey]journal.Limit{}, lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{},
-		runs: newRunClaims()}
+		sets: limitSets{}, runs: newRunClaims()}
 }
 
 // clone returns rows that the original can be changed without. The ranks of a claim are never
 // changed, but replaced.
 func (l limits) clone() limits {
 	c := limits{rows: maps.Clone(l.rows), lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{},
-		runs: l.runs.clone()}
+		sets: maps.Clone(l.sets), runs: l.runs.clone()}
 	for k, line := range l.lines {
 		copied := *line
 		copied.waiting = slices.Clone(line.waiting)
@@ -82,16 +84,6 @@ func (l *limits) Line(k driver.LimitKey) (driver.LimitLine, error) {
 		return line.LimitLine, nil
 	}
 	return driver.LimitLine{}, nil
-}
-
-// Heads implements driver.LimitRows.
-func (l *limits) Heads(k driver.LimitKey, max int) (heads []driver.LimitHead, err error) {
-	for _, p := range l.lines[k].waiting {
-		if c := l.claims[p.LimitGrant]; !c.ended && !c.paused && len(heads) < max {
-			heads = append(heads, driver.LimitHead{Node: p.Node, ID: p.ID, Rank: p.rank, Since: c.Since, Run: c.Run, Needs: c.Needs})
-		}
-	}
-	return heads, nil
 }
 
 // Open implements driver.LimitRows.
@@ -180,7 +172,7 @@ func (l *limits) Write(t *driver.LimitTable) error {
 		}
 	}
 	for _, in := range t.Inserts() {
-		c := &limitClaim{Want: *in.Want, ranks: in.Ranks}
+		c := &limitClaim{Want: *in.Want, ranks: in.Ranks, set: in.Set}
 		c.Needs = slices.Clone(c.Needs)
 		g := driver.LimitGrant{Node: t.Node, ID: in.ID}
 		l.claims[g] = c
@@ -189,6 +181,7 @@ func (l *limits) Write(t *driver.LimitTable) error {
 	for _, in := range t.Arrivals() {
 		l.arrive(in, t.Now)
 	}
+	l.sets.write(t.Sets())
 	l.runs.begun = append(l.runs.begun, t.Begun()...)
 	for _, g := range t.Grants() {
 		c := l.claims[g]
@@ -217,7 +210,7 @@ func (l *limits) enter(g driver.LimitGrant, c *limitClaim, granted bool, now tim
 func (l *limits) arrive(in *driver.LimitInsert, now time.Time) {
 	g := driver.LimitGrant{ID: in.ID}
 	c := l.claims[g]
-	c.counted, c.ranks = true, in.Ranks
+	c.counted, c.ranks, c.set = true, in.Ranks, in.Set
 	delete(l.runs.news, in.ID)
 	l.enter(g, c, in.Granted, now)
 }

@@ -103,6 +103,7 @@ func (l *limits) move(run journal.RunID, priority int16) {
 		c.ranks[i] = since + (was[i]-since)/int64(c.Priority)*int64(priority)
 		if c.counted {
 			l.unline(driver.LimitKey{Name: n.Name, Key: n.Key}, limitPlace{was[i], g})
+			l.sets.lower(setOfLine{c.set, driver.LimitKey{Name: n.Name, Key: n.Key}}, c.ranks[i])
 		}
 	}
 	if c.Priority = priority; c.counted {

@@ -127,6 +127,10 @@ WITH queued AS (
         rank = (extract(epoch FROM c.since) * 1000000)::bigint +
                (c.rank - (extract(epoch FROM c.since) * 1000000)::bigint) / c.priority * $2::smallint
     WHERE c.node = 0 AND c.run_id = $1::uuid AND c.granted_at IS NULL AND NOT c.ended
+    RETURNING c.set_id, c.name, c.key, c.rank
+), listed AS (
+    UPDATE reprise.limit_sets s SET first = m.rank
+    FROM moved m WHERE s.set_id = m.set_id AND s.name = m.name AND s.key = m.key AND s.first > m.rank
 )
 UPDATE reprise.runs r SET priority = $2::smallint WHERE r.id = $1::uuid`
 

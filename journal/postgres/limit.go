@@ -25,7 +25,7 @@ type limitRound struct {
 	now   time.Time
 
 	states []limitState
-	heads  map[driver.LimitKey][]driver.LimitHead
+	heads  map[driver.LimitKey]driver.LimitHeads
 	freed  []driver.Freed
 	known  []int64
 	runs   limitRuns
@@ -193,7 +193,7 @@ func (x *limitRound) recall(p *pipeline) {
 
 // read reads lines, and up to heads of those who wait first in them.
 func (x *limitRound) read(p *pipeline, states []driver.LimitKey, heads int) {
-	x.states, x.heads = nil, map[driver.LimitKey][]driver.LimitHead{}
+	x.states, x.heads = nil, map[driver.LimitKey]driver.LimitHeads{}
 	names, keys := limitArrays(states)
 	p.query(x.s.sql.limit.state, each(func(row pgx.CollectableRow) error {
 		s, h, err := scanLimitState(row)
@@ -201,10 +201,15 @@ func (x *limitRound) read(p *pipeline, states []driver.LimitKey, heads int) {
 			x.states = append(x.states, s)
 		}
 		if h != nil {
-			x.heads[s.key] = append(x.heads[s.key], *h)
+			first := x.heads[s.key]
+			first.Claims = append(first.Claims, *h)
+			x.heads[s.key] = first
 		}
 		return err
 	}), names, keys, heads)
+	if heads > 0 {
+		x.readSets(p, names, keys, heads)
+	}
 }
 
 // add puts what was read into the table: the rows of limits first, then the lines. whole says that
@@ -229,7 +234,6 @@ func (x *limitRound) add(keys []driver.LimitKey, whole bool) {
 // beside. Limits of these that somebody else has locked are busy.
 func (x *limitRound) more(ctx context.Context, c *pgx.Conn, names []string) error {
 	if totals := x.t.Totals(names); len(totals) > 0 {
-		x.t.SetOpened(totals)
 		var open []driver.LimitKey
 		list, _ := limitArrays(totals)
 		var p pipeline
@@ -241,6 +245,15 @@ func (x *limitRound) more(ctx context.Context, c *pgx.Conn, names []string) erro
 		}), list, driver.LimitHeadsMax)
 		if err := p.send(ctx, c); err != nil {
 			return err
+		}
+		for _, total := range totals {
+			n := 0
+			for _, k := range open {
+				if k.Name == total.Name {
+					n++
+				}
+			}
+			x.t.SetOpened(total.Name, n)
 		}
 		if open = slices.DeleteFunc(open, x.t.Has); len(open) > 0 {
 			if err := x.readMore(ctx, c, open, true); err != nil {

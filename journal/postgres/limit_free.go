@@ -21,11 +21,17 @@ type limitStatements struct {
 	list, uses, held, waiting, waitingName, waitingRun                          string
 	runs                                                                        limitRunStatements
 	full                                                                        limitFullStatements
+	sets                                                                        limitSetStatements
 }
 
 // limitRunStatements are those of limits that runs hold.
 type limitRunStatements struct {
 	start, again, end, more, due, next, news, arrive, aside, begin, look string
+}
+
+// limitSetStatements are those of sets of claims.
+type limitSetStatements struct {
+	list, gone, enter, move string
 }
 
 // limitFullStatements are those of limits that have a MaxBacklog.

@@ -10,13 +10,23 @@ import (
 )
 
 // limitBacklogSQL makes claims of runs by the thousand: behind a full key, and of runs that start
-// tomorrow; and lines that are worth a look tomorrow.
+// tomorrow; lines that are worth a look tomorrow; and claims of sets, of which a line lists one.
 const limitBacklogSQL = `
 WITH claims AS (
     INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, counted)
     SELECT 0, nextval('reprise.limit_runs_seq'), 0, 'l', CASE WHEN k.later THEN 'later' ELSE 'full' END, 1, n,
            now() + CASE WHEN k.later THEN interval '1 day' ELSE n * interval '-1 ms' END, gen_random_uuid(), 0, '', 3, NOT k.later
     FROM generate_series(1, $1::int) AS n CROSS JOIN unnest(ARRAY[false, true]) AS k(later)
+), of_sets AS (
+    INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, set_id)
+    SELECT 0, nextval('reprise.limit_runs_seq'), 0, 'l', 'other', 1, -n, now(), gen_random_uuid(), 0, '', 3, '[]', k.set_id
+    FROM generate_series(1, $1::int) AS n CROSS JOIN unnest(ARRAY[1, 2]) AS k(set_id)
+), sets AS (
+    INSERT INTO reprise.limit_sets (set_id, first, away, name, key)
+    SELECT k.set_id, -$1::int, k.set_id = 1, 'l', 'other' FROM unnest(ARRAY[1, 2]) AS k(set_id)
+    UNION ALL
+    SELECT 1000 * $1::int + n, n, true, 'l', 'other' FROM generate_series(1, $1::int) AS n
+    ON CONFLICT DO NOTHING
 )
 INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share, open, look_at)
 SELECT 'l', 'key ' || $1::int || ' ' || n, 1, 1, 0, 0, 0, false, (extract(epoch FROM now()) * 1000000)::bigint + 86400000000
@@ -36,9 +46,11 @@ VALUES (7, 1, 0, 'l', 'other', 1, 1, now(), now(), gen_random_uuid(), 1, 's', 3,
 // of a run, with arguments.
 var limitReads = map[string]string{
 	"limitStateSQL": "ARRAY['l', 'l', 'l'], ARRAY['full', 'other', '~total'], 64", "limitOpenSQL": "ARRAY['l'], 64",
-	"limitDueSQL": "500, 100", "limitNextSQL": "4611686018427387904", "limitNewsSQL": "500",
+	"limitSetsSQL": "ARRAY['l', 'l', 'l'], ARRAY['full', 'other', '~total'], 64", "limitSetsGoneSQL": "ARRAY[1, 3]",
+	"limitSetsMoveSQL": "ARRAY[2], ARRAY['l'], ARRAY['other'], ARRAY[0], ARRAY[true]",
+	"limitDueSQL":      "500, 100", "limitNextSQL": "4611686018427387904", "limitNewsSQL": "500",
 	"limitEndSQL":    "ARRAY['11111111-1111-1111-1111-111111111111'::uuid]",
-	"limitArriveSQL": "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3]", "limitAsideSQL": "ARRAY[0], ARRAY[-1]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",
+	"limitArriveSQL": "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3], ARRAY[0]", "limitAsideSQL": "ARRAY[0], ARRAY[-1]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",
 	"limitRemoveSQL": "0, ARRAY[-1]", "limitKnownSQL": "7, ARRAY[1]", "limitOfNodeSQL": "7, true",
 	"limitClaimSQL": "0, -1", "limitNamesSQL": "0, -1", "limitFreeSQL": "0, -1",
 }
@@ -83,7 +95,7 @@ func TestLimitsAreFlat(t *testing.T) {
 	mustExec(t, conn, limitBacklogSQL, 5_000)
 	for _, planned := range []string{"when the tables were empty", "now"} {
 		if planned == "now" { // which has plans made again
-			mustExec(t, conn, "ANALYZE reprise.limit_claims, reprise.limit_lines")
+			mustExec(t, conn, "ANALYZE reprise.limit_claims, reprise.limit_lines, reprise.limit_sets")
 		}
 		for name := range limitReads {
 			if rows, how := read(name); rows > 2*few[name] {

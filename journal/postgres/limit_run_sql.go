@@ -82,7 +82,7 @@ const limitDueSQL = `
 SELECT x.name, x.key, false FROM (
     SELECT DISTINCT c.name, c.key FROM (
         SELECT c.name, c.key FROM reprise.limit_claims c
-        WHERE c.node = 0 AND (c.ended OR c.counted = c.paused) AND c.since <= (SELECT clock_timestamp())
+        WHERE (c.ended OR c.counted = c.paused) AND c.since <= (SELECT clock_timestamp())
         ORDER BY c.since, c.id LIMIT $1::int) c) x
 UNION ALL
 SELECT l.name, l.key, true FROM (
@@ -96,15 +96,17 @@ SELECT l.name, l.key, true FROM (
 const limitNextSQL = `
 SELECT (
     SELECT c.since FROM reprise.limit_claims c
-    WHERE c.node = 0 AND (c.ended OR c.counted = c.paused) AND c.since > now() ORDER BY c.since LIMIT 1), (
+    WHERE (c.ended OR c.counted = c.paused) AND c.since > now() ORDER BY c.since LIMIT 1), (
     SELECT l.look_at FROM reprise.limit_lines l
     WHERE l.look_at IS NOT NULL AND l.look_at > (extract(epoch FROM now()) * 1000000)::bigint AND l.look_at < $1::bigint
     ORDER BY l.look_at LIMIT 1)`
 
-// limitNewsSQL reads the claims of runs that a round takes in, behind the locks.
+// limitNewsSQL reads the claims of runs that a round takes in, behind the locks. Claims of nodes
+// are never news. It does not say so: by its node, a plan of an empty table would read the claims
+// of all runs.
 const limitNewsSQL = `
 SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
-WHERE c.node = 0 AND (c.ended OR c.counted = c.paused) AND c.part = 0 AND c.since <= (SELECT clock_timestamp())
+WHERE (c.ended OR c.counted = c.paused) AND c.part = 0 AND c.since <= (SELECT clock_timestamp())
 ORDER BY c.since, c.id LIMIT $1::int`
 
 // limitArriveSQL puts claims of runs into their lines. A run may have ended meanwhile: its claim
@@ -114,11 +116,12 @@ ORDER BY c.since, c.id LIMIT $1::int`
 // out, it lets a plan of an empty table read the claims of all runs.
 const limitArriveSQL = `
 UPDATE reprise.limit_claims c
-SET counted = true, granted_at = CASE WHEN a.granted THEN $1::timestamptz END, paused = c.paused AND NOT a.granted,
+SET counted = true, set_id = a.set_id, granted_at = CASE WHEN a.granted THEN $1::timestamptz END, paused = c.paused AND NOT a.granted,
     rank = CASE WHEN c.priority = a.priority THEN a.rank
                 ELSE (extract(epoch FROM c.since) * 1000000)::bigint +
                      (a.rank - (extract(epoch FROM c.since) * 1000000)::bigint) / a.priority * c.priority END
-FROM unnest($2::int[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bool[], $7::smallint[]) AS a(node, id, part, rank, granted, priority)
+FROM unnest($2::int[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bool[], $7::smallint[], $8::bigint[])
+     AS a(node, id, part, rank, granted, priority, set_id)
 WHERE c.node = a.node AND c.id = a.id AND c.part = a.part`
 
 // limitAsideSQL stores that claims of runs are in no line: they are paused. One that was resumed

@@ -24,19 +24,52 @@ RETURNING c.id, c.name, c.key, c.cost, c.granted_at`
 // limitKnownSQL finds the wants of a round that is repeated.
 const limitKnownSQL = `SELECT DISTINCT c.id FROM reprise.limit_claims c WHERE c.node = $1::int AND c.id = ANY ($2::bigint[])`
 
-// limitStateSQL reads lines, the rows of limits that are for them, and who waits first in each, up
-// to $3: a row for each of these, or one for a line in which nobody waits. Line and limit may be
-// missing.
+// limitStateSQL reads lines, the rows of limits that are for them, and who waits first in each: up
+// to $3 claims of no set and what driver.LimitSetHeads says of each set that the line lists. It has
+// a row for each of these, or one for a line in which nobody waits. Line and limit may be missing.
 const limitStateSQL = `
 SELECT k.name, k.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing,
-       j.held, j.waiting, j.ready, j.served, j.open, j.look_at, j.rated_at, c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id
+       j.held, j.waiting, j.ready, j.served, j.open, j.look_at, j.rated_at, c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id, c.set_id, c.ranks
 FROM unnest($1::text[], $2::text[]) AS k(name, key)
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = k.name AND l.key = k.key) l ON true
 LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key) j ON true
 LEFT JOIN LATERAL (
-    SELECT * FROM reprise.limit_claims c
-    WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.granted_at IS NULL AND c.counted AND NOT c.ended AND NOT c.paused
-    ORDER BY c.rank, c.node, c.id LIMIT $3::int) c ON true`
+    (SELECT c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id, c.set_id, NULL::bigint[] AS ranks FROM reprise.limit_claims c
+     WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.set_id = 0 AND c.granted_at IS NULL AND c.counted AND NOT c.ended AND NOT c.paused
+     ORDER BY c.rank, c.node, c.id LIMIT $3::int)
+    UNION ALL
+    SELECT c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id, c.set_id, (
+        SELECT array_agg(p.rank ORDER BY p.part) FROM reprise.limit_claims p WHERE p.node = c.node AND p.id = c.id) AS ranks
+    FROM (SELECT s.set_id, count(*) OVER () AS n FROM (
+        SELECT s.set_id FROM reprise.limit_sets s WHERE s.name = k.name AND s.key = k.key AND NOT s.away
+        ORDER BY s.name, s.key, s.first LIMIT $3::int) s) s
+    CROSS JOIN LATERAL (
+        SELECT * FROM reprise.limit_claims c
+        WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.set_id = s.set_id AND c.granted_at IS NULL AND c.counted AND NOT c.ended
+           AND NOT c.paused
+        ORDER BY c.rank, c.node, c.id LIMIT greatest(8, $3::int / s.n)) c) c ON true`
+
+// limitSetsSQL reads the sets that lines list, up to $3 of each.
+const limitSetsSQL = `
+SELECT k.name, k.key, s.set_id, s.first FROM unnest($1::text[], $2::text[]) AS k(name, key)
+CROSS JOIN LATERAL (
+    SELECT * FROM reprise.limit_sets s WHERE s.name = k.name AND s.key = k.key AND NOT s.away ORDER BY s.name, s.key, s.first LIMIT $3::int) s`
+
+// limitSetsGoneSQL forgets sets of which no claim waits.
+const limitSetsGoneSQL = `DELETE FROM reprise.limit_sets s WHERE s.set_id = ANY ($1::bigint[])`
+
+// limitSetsEnterSQL writes lines of sets of which claims have come to wait.
+const limitSetsEnterSQL = `
+INSERT INTO reprise.limit_sets AS s (set_id, name, key, first, away)
+SELECT u.set_id, u.name, u.key, u.first, false
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) AS u(set_id, name, key, first)
+ON CONFLICT (set_id, name, key) DO UPDATE SET first = excluded.first WHERE s.first > excluded.first`
+
+// limitSetsMoveSQL says whether lines list their sets.
+const limitSetsMoveSQL = `
+UPDATE reprise.limit_sets s SET first = greatest(s.first, u.first), away = u.away
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bool[]) AS u(set_id, name, key, first, away)
+WHERE s.set_id = u.set_id AND s.name = u.name AND s.key = u.key AND (s.first < u.first OR s.away <> u.away)`
 
 // limitOpenSQL finds the lines that come first for the total of their limit.
 const limitOpenSQL = `
@@ -57,12 +90,12 @@ SET held = excluded.held, waiting = excluded.waiting, ready = excluded.ready, se
 // limitInsertSQL writes wants: granted ones, and those that wait. The primary key refuses a round
 // that arrives twice.
 const limitInsertSQL = `
-INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, granted_at, run_id, cmd, step, priority, needs)
+INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, granted_at, run_id, cmd, step, priority, needs, set_id)
 SELECT $1::int, w.id, w.part, w.name, w.key, w.cost, w.rank, w.since, CASE WHEN w.granted THEN $2::timestamptz END, w.run_id, w.cmd, w.step,
-       w.priority, w.needs
+       w.priority, w.needs, w.set_id
 FROM unnest($3::bigint[], $4::smallint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::timestamptz[], $10::bool[], $11::uuid[],
-            $12::int[], $13::text[], $14::smallint[], $15::text[])
-     AS w(id, part, name, key, cost, rank, since, granted, run_id, cmd, step, priority, needs)`
+            $12::int[], $13::text[], $14::smallint[], $15::text[], $16::bigint[])
+     AS w(id, part, name, key, cost, rank, since, granted, run_id, cmd, step, priority, needs, set_id)`
 
 // limitGrantSQL grants wants that have waited. A run that was paused while the round went on holds
 // its limits, as one that is paused a moment later.
@@ -177,7 +210,7 @@ FROM reprise.limits l WHERE ($1::text = '' OR l.name = $1::text) AND ($2::text =
 // limitUsesSQL lists lines that say something, the longest first.
 const limitUsesSQL = `
 SELECT j.name, j.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, j.held, j.waiting, j.ready, j.served, j.open,
-       j.look_at, j.rated_at, NULL::int, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::bigint, NULL::text, NULL::uuid
+       j.look_at, j.rated_at, NULL::int, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::bigint, NULL::text, NULL::uuid, NULL::bigint, NULL::bigint[]
 FROM reprise.limit_lines j
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = j.name AND l.key IN ('', j.key) ORDER BY l.key DESC LIMIT 1) l ON true
 WHERE ($1::text = '' OR j.name = $1::text) AND ($2::text = '' OR j.key = $2::text) AND j.key <> '~total'
@@ -195,19 +228,19 @@ ORDER BY c.name, c.key, c.granted_at, c.node, c.id LIMIT $4::int`
 // placeOf counts a claim's place in its line, or the one that it will have if no round has counted
 // it yet.
 const placeOf = `(SELECT count(*) FROM (SELECT FROM reprise.limit_claims x WHERE x.name = c.name AND x.key = c.key AND x.granted_at IS NULL
-        AND x.counted AND NOT x.ended AND (x.rank, x.node, x.id) <= (c.rank, c.node, c.id) LIMIT 1000) x) + (NOT c.counted)::int`
+        AND x.counted AND x.part >= 0 AND NOT x.ended AND (x.rank, x.node, x.id) <= (c.rank, c.node, c.id) LIMIT 1000) x) + (NOT c.counted)::int`
 
 // limitWaitingSQL lists claims that wait, in the order of their lines.
 const limitWaitingSQL = `
 SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
 FROM reprise.limit_claims c
-WHERE c.granted_at IS NULL AND c.counted AND NOT c.ended ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $1::int`
+WHERE c.granted_at IS NULL AND c.counted AND c.part >= 0 AND NOT c.ended ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $1::int`
 
 // limitWaitingNameSQL lists those of one limit.
 const limitWaitingNameSQL = `
 SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
 FROM reprise.limit_claims c
-WHERE c.granted_at IS NULL AND c.counted AND NOT c.ended AND c.name = $1::text AND ($2::text = '' OR c.key = $2::text) ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $3::int`
+WHERE c.granted_at IS NULL AND c.counted AND c.part >= 0 AND NOT c.ended AND c.name = $1::text AND ($2::text = '' OR c.key = $2::text) ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $3::int`
 
 // limitWaitingRunSQL lists those of one run.
 const limitWaitingRunSQL = `

@@ -30,6 +30,7 @@ func (x *limitRound) write(p *pipeline, ended []int64) error {
 		p.exec(x.s.sql.limit.lines, names, keys, held, waiting, ready, served, share, open, look)
 	}
 	x.arrive(p, ended)
+	x.writeSets(p)
 	if grants := x.t.Grants(); len(grants) > 0 {
 		nodes, ids := make([]int32, len(grants)), make([]int64, len(grants))
 		for i, g := range grants {
@@ -45,7 +46,7 @@ func (x *limitRound) write(p *pipeline, ended []int64) error {
 
 // insert adds the wants of a round.
 func (x *limitRound) insert(p *pipeline, inserts []*driver.LimitInsert) error {
-	var ids, costs, ranks []int64
+	var ids, costs, ranks, sets []int64
 	var parts, priorities []int16
 	var names, keys, steps []string
 	var since []time.Time
@@ -64,9 +65,11 @@ func (x *limitRound) insert(p *pipeline, inserts []*driver.LimitInsert) error {
 			names, keys, steps = append(names, n.Name), append(keys, n.Key), append(steps, in.Step)
 			since, granted = append(since, in.Since), append(granted, in.Granted)
 			runs, cmds, needs = append(runs, uuidArg(in.Run)), append(cmds, int32(in.Cmd)), append(needs, nullText(text))
+			sets = append(sets, in.Set)
 		}
 	}
-	p.exec(x.s.sql.limit.insert, int32(x.m.id), x.now, ids, parts, names, keys, costs, ranks, since, granted, runs, cmds, steps, priorities, needs)
+	p.exec(x.s.sql.limit.insert, int32(x.m.id), x.now, ids, parts, names, keys, costs, ranks, since, granted, runs, cmds, steps, priorities, needs,
+		sets)
 	return nil
 }
 
@@ -80,13 +83,14 @@ func limitArrays(list []driver.LimitKey) (names, keys []string) {
 // scanLimitState reads a row of limitStateSQL. head is nil if nobody waits in the line.
 func scanLimitState(row pgx.CollectableRow) (s limitState, head *driver.LimitHead, err error) {
 	var concurrency, total, weight, held, waiting, node *int32
-	var n, per, burst, ageing, ready, served, look, rated, id, rank, cost *int64
+	var n, per, burst, ageing, ready, served, look, rated, id, rank, cost, set *int64
+	var ranks []int64
 	var run pgtype.UUID
 	var open *bool
 	var since pgtype.Timestamptz
 	var needs *string
 	err = row.Scan(&s.key.Name, &s.key.Key, &concurrency, &total, &n, &per, &burst, &weight, &ageing, &held, &waiting, &ready, &served, &open, &look, &rated,
-		&node, &id, &rank, &since, &cost, &needs, &run)
+		&node, &id, &rank, &since, &cost, &needs, &run, &set, &ranks)
 	if err == nil && concurrency != nil {
 		s.limit = &journal.Limit{
 			Name: s.key.Name, Key: s.key.Key, Concurrency: int(*concurrency), Total: int(*total), Weight: int(*weight), Ageing: micros(*ageing),
@@ -98,7 +102,7 @@ func scanLimitState(row pgx.CollectableRow) (s limitState, head *driver.LimitHea
 			Rated: *rated}
 	}
 	if err == nil && node != nil {
-		head = &driver.LimitHead{Node: journal.NodeID(*node), ID: *id, Rank: *rank, Since: timeOf(since), Run: run.Bytes}
+		head = &driver.LimitHead{Node: journal.NodeID(*node), ID: *id, Rank: *rank, Since: timeOf(since), Run: run.Bytes, Set: *set, Ranks: ranks}
 		head.Needs, err = driver.DecodeLimitNeeds(textOf(needs), journal.LimitNeed{Name: s.key.Name, Key: s.key.Key, Cost: *cost})
 	}
 	return s, head, err
@@ -127,16 +131,16 @@ func (x *limitRound) begin(p *pipeline) {
 // arrive adds what puts claims of runs into their lines, and takes those away that have ended.
 func (x *limitRound) arrive(p *pipeline, ended []int64) {
 	if arrivals := x.t.Arrivals(); len(arrivals) > 0 {
-		var ids, ranks []int64
+		var ids, ranks, sets []int64
 		var parts, priorities []int16
 		var granted []bool
 		for _, in := range arrivals {
 			for part, rank := range in.Ranks {
 				ids, parts, ranks, granted = append(ids, in.ID), append(parts, int16(part)), append(ranks, rank), append(granted, in.Granted)
-				priorities = append(priorities, in.Priority)
+				priorities, sets = append(priorities, in.Priority), append(sets, in.Set)
 			}
 		}
-		p.exec(x.s.sql.limit.runs.arrive, x.now, make([]int32, len(ids)), ids, parts, ranks, granted, priorities)
+		p.exec(x.s.sql.limit.runs.arrive, x.now, make([]int32, len(ids)), ids, parts, ranks, granted, priorities, sets)
 	}
 	if aside := x.t.Aside(); len(aside) > 0 {
 		p.exec(x.s.sql.limit.runs.aside, make([]int32, len(aside)), aside)

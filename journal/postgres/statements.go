@@ -97,6 +97,7 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 		lock: r(limitLockSQL), try: r(limitTrySQL), member: r(limitMemberSQL), remove: r(limitRemoveSQL), known: r(limitKnownSQL),
 		state: r(limitStateSQL), open: r(limitOpenSQL), lines: r(limitLinesSQL), insert: r(limitInsertSQL),
 		grant: r(limitGrantSQL), ofNode: r(limitOfNodeSQL),
+		sets:  limitSetStatements{list: r(limitSetsSQL), gone: r(limitSetsGoneSQL), enter: r(limitSetsEnterSQL), move: r(limitSetsMoveSQL)},
 		names: r(limitNamesSQL), free: r(limitFreeSQL), sweep: r(limitSweepSQL),
 		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), claim: r(limitClaimSQL),
 		rated: r(limitRatedSQL), ratedKey: r(limitRatedKeySQL), rerate: r(limitRerateSQL),

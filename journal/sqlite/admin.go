@@ -43,6 +43,11 @@ const (
 	adminClaimPrioritySQL = `
 UPDATE reprise_limit_claims SET priority = ?1, rank = since + (rank - since) / priority * ?1
 WHERE node = 0 AND run_id = ?2 AND granted_at IS NULL AND ended = 0`
+	adminSetPrioritySQL = `
+UPDATE reprise_limit_sets AS s SET first = min(s.first, c.rank)
+FROM (SELECT c.set_id, c.name, c.key, c.rank FROM reprise_limit_claims c
+      WHERE ?1 > 0 AND c.node = 0 AND c.run_id = ?2 AND c.granted_at IS NULL AND c.ended = 0) c
+WHERE s.set_id = c.set_id AND s.name = c.name AND s.key = c.key`
 )
 
 // Admin implements driver.Store. What has changed a run is in the audit, in the same transaction
@@ -169,7 +174,7 @@ func (t *target) edit(q querier, a *driver.AdminAction) (detail string, err erro
 	if err := relabel(q, a.Run, e.Labels); err != nil || e.Priority == 0 {
 		return e.Detail, err
 	}
-	for _, sql := range []string{adminPrioritySQL, adminTaskPrioritySQL, adminClaimPrioritySQL} {
+	for _, sql := range []string{adminPrioritySQL, adminTaskPrioritySQL, adminClaimPrioritySQL, adminSetPrioritySQL} {
 		if _, err := q.exec(sql, int64(e.Priority), uuidArg(a.Run)); err != nil {
 			return "", err
 		}

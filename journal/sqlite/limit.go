@@ -17,12 +17,6 @@ const limitSQL = `SELECT ` + limitColumns + ` FROM reprise_limits l WHERE l.name
 // limitLineSQL reads a line.
 const limitLineSQL = `SELECT l.held, l.waiting, l.ready, l.served, l.open, l.look_at, l.rated_at FROM reprise_limit_lines l WHERE l.name = ? AND l.key = ?`
 
-// limitHeadsSQL reads who waits first in a line.
-const limitHeadsSQL = `
-SELECT c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id FROM reprise_limit_claims c
-WHERE c.name = ? AND c.key = ? AND c.granted_at IS NULL AND c.counted = 1 AND c.ended = 0 AND c.paused = 0
-ORDER BY c.rank, c.node, c.id LIMIT ?`
-
 // limitOpenSQL finds the lines that come first for the total of their limit.
 const limitOpenSQL = `SELECT l.key FROM reprise_limit_lines l WHERE l.name = ? AND l.open = 1 ORDER BY l.share, l.served LIMIT ?`
 
@@ -47,8 +41,8 @@ INSERT OR REPLACE INTO reprise_limit_lines (name, key, held, waiting, ready, ser
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	limitForgetLineSQL = `DELETE FROM reprise_limit_lines WHERE name = ? AND key = ?`
 	limitInsertSQL     = `
-INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, granted_at, run_id, cmd, step, priority, needs)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, granted_at, run_id, cmd, step, priority, needs, set_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	limitGrantSQL = `UPDATE reprise_limit_claims SET granted_at = ? WHERE node = +? AND id = ?`
 )
 
@@ -107,17 +101,6 @@ func (l *limitRows) Line(k driver.LimitKey) (line driver.LimitLine, err error) {
 		return nil
 	}, k.Name, k.Key)
 	return line, err
-}
-
-// Heads implements driver.LimitRows.
-func (l *limitRows) Heads(k driver.LimitKey, max int) (heads []driver.LimitHead, err error) {
-	err = l.q.query(limitHeadsSQL, func(r row) (err error) {
-		h := driver.LimitHead{Node: journal.NodeID(r.int(0)), ID: r.int(1), Rank: r.int(2), Since: r.time(3), Run: r.id(6)}
-		h.Needs, err = driver.DecodeLimitNeeds(r.text(5), journal.LimitNeed{Name: k.Name, Key: k.Key, Cost: r.int(4)})
-		heads = append(heads, h)
-		return err
-	}, k.Name, k.Key, int64(max))
-	return heads, err
 }
 
 // Open implements driver.LimitRows.
@@ -190,7 +173,7 @@ func (l *limitRows) Write(t *driver.LimitTable) error {
 		}
 		for part, n := range in.Needs {
 			_, err := l.q.exec(limitInsertSQL, int64(t.Node), in.ID, int64(part), n.Name, n.Key, n.Cost, in.Ranks[part], in.Since.UnixMicro(),
-				granted, uuidArg(in.Run), int64(in.Cmd), in.Step, int64(in.Priority), nullText(needs))
+				granted, uuidArg(in.Run), int64(in.Cmd), in.Step, int64(in.Priority), nullText(needs), in.Set)
 			if err != nil {
 				return err
 			}
@@ -201,5 +184,8 @@ func (l *limitRows) Write(t *driver.LimitTable) error {
 			return err
 		}
 	}
-	return l.writeRuns(t)
+	if err := l.writeRuns(t); err != nil {
+		return err
+	}
+	return l.writeSets(t.Sets())
 }

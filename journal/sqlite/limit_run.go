@@ -59,7 +59,7 @@ SELECT l.look_at FROM reprise_limit_lines l WHERE l.look_at IS NOT NULL AND l.lo
 )
 
 // limitArriveSQL puts a part of the claim of a run into its line.
-const limitArriveSQL = `UPDATE reprise_limit_claims SET counted = 1, rank = ?, granted_at = ? WHERE node = 0 AND id = ? AND part = ?`
+const limitArriveSQL = `UPDATE reprise_limit_claims SET counted = 1, rank = ?, granted_at = ?, set_id = ? WHERE node = 0 AND id = ? AND part = ?`
 
 // A task waits for limits, which makes it due for nobody, or has got them. One that is paused
 // begins when it is resumed.
@@ -181,7 +181,7 @@ func (l *limitRows) writeRuns(t *driver.LimitTable) error {
 			granted = l.at.UnixMicro()
 		}
 		for part, rank := range in.Ranks {
-			x.exec(limitArriveSQL, rank, granted, in.ID, int64(part))
+			x.exec(limitArriveSQL, rank, granted, in.Set, in.ID, int64(part))
 		}
 	}
 	for _, id := range t.Aside() {

@@ -239,7 +239,7 @@ func (s *Store) takeOver(ctx context.Context, w *conn) error {
 		}
 	}
 	return transact(w, func() error {
-		for _, sql := range []string{limitsForgetSQL, limitLinesForgetSQL, limitLinesRunsSQL, limitTotalsRunsSQL, reapNodesSQL} {
+		for _, sql := range []string{limitsForgetSQL, limitLinesForgetSQL, limitLinesRunsSQL, limitTotalsRunsSQL, limitSetsForgetSQL, limitSetsListSQL, reapNodesSQL} {
 			if _, err := w.exec(sql); err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapF
 // are listed by people, as a whole or of one name, and the keys are forgotten once, by a new process.
 var sortedByNature = []string{"listKeysSQL", "pausesSQL", "viewsSQL", "viewReadSQL", "countOpenSQL", "askSQL", "tellSQL",
 	"limitsSQL", "limitUsesSQL", "limitHeldSQL", "limitWaitingSQL", "limitLinesForgetSQL", "limitsForgetSQL",
-	"limitLinesRunsSQL", "limitTotalsRunsSQL"}
+	"limitLinesRunsSQL", "limitTotalsRunsSQL", "limitSetsForgetSQL", "limitSetsListSQL"}
 
 // TestPlans prepares every statement, and looks for those that read more than they need. SQLite
 // plans without looking at the size of tables, unless somebody has analysed them, so the plans of

@@ -6,6 +6,6 @@ ALTER TABLE reprise.limit_claims ADD COLUMN paused boolean NOT NULL DEFAULT fals
 UPDATE reprise.limit_claims c SET paused = true FROM reprise.tasks t
 WHERE c.node = 0 AND c.granted_at IS NULL AND NOT c.ended AND t.run_id = c.run_id AND t.state = 3;
 
--- What a round takes in: what has ended, what has come to wait, and what was paused in its lines.
+-- What a round takes in: what has ended, what has come to wait, and what was paused in its lines. Claims of nodes are none of these.
 DROP INDEX reprise.limit_claims_news_idx;
-CREATE INDEX limit_claims_news_idx ON reprise.limit_claims (since, id) WHERE node = 0 AND (ended OR counted = paused);
+CREATE INDEX limit_claims_news_idx ON reprise.limit_claims (since, id) WHERE ended OR counted = paused;

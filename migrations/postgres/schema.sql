@@ -160,7 +160,8 @@ CREATE TABLE reprise.limit_claims (
     needs text,
     counted boolean DEFAULT true NOT NULL,
     ended boolean DEFAULT false NOT NULL,
-    paused boolean DEFAULT false NOT NULL
+    paused boolean DEFAULT false NOT NULL,
+    set_id bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE reprise.limit_lines (
@@ -183,6 +184,14 @@ CREATE SEQUENCE reprise.limit_runs_seq
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+
+CREATE TABLE reprise.limit_sets (
+    set_id bigint NOT NULL,
+    first bigint NOT NULL,
+    away boolean NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C"
+);
 
 CREATE TABLE reprise.limits (
     at timestamp with time zone NOT NULL,
@@ -471,6 +480,9 @@ ALTER TABLE ONLY reprise.limit_claims
 ALTER TABLE ONLY reprise.limit_lines
     ADD CONSTRAINT limit_lines_pkey PRIMARY KEY (name, key);
 
+ALTER TABLE ONLY reprise.limit_sets
+    ADD CONSTRAINT limit_sets_pkey PRIMARY KEY (set_id, name, key);
+
 ALTER TABLE ONLY reprise.limits
     ADD CONSTRAINT limits_pkey PRIMARY KEY (name, key);
 
@@ -509,11 +521,13 @@ CREATE INDEX limit_claims_backlog_idx ON reprise.limit_claims USING btree (name,
 
 CREATE INDEX limit_claims_ended_idx ON reprise.limit_claims USING btree (name, key) WHERE ((node = 0) AND (granted_at IS NOT NULL) AND (ended IS NOT FALSE));
 
+CREATE INDEX limit_claims_heads_idx ON reprise.limit_claims USING btree (name, key, set_id, rank, node, id) WHERE ((granted_at IS NULL) AND counted AND (NOT ended));
+
 CREATE INDEX limit_claims_held_idx ON reprise.limit_claims USING btree (node) WHERE (granted_at IS NOT NULL);
 
-CREATE INDEX limit_claims_line_idx ON reprise.limit_claims USING btree (name, key, rank, node, id) WHERE ((granted_at IS NULL) AND counted);
+CREATE INDEX limit_claims_line_idx ON reprise.limit_claims USING btree (name, key, rank, node, id) WHERE ((granted_at IS NULL) AND counted AND (part >= 0));
 
-CREATE INDEX limit_claims_news_idx ON reprise.limit_claims USING btree (since, id) WHERE ((node = 0) AND (ended OR (counted = paused)));
+CREATE INDEX limit_claims_news_idx ON reprise.limit_claims USING btree (since, id) WHERE (ended OR (counted = paused));
 
 CREATE INDEX limit_claims_of_run_idx ON reprise.limit_claims USING btree (run_id) WHERE (node = 0);
 
@@ -522,6 +536,8 @@ CREATE INDEX limit_claims_run_idx ON reprise.limit_claims USING btree (run_id) W
 CREATE INDEX limit_lines_look_idx ON reprise.limit_lines USING btree (look_at) WHERE (look_at IS NOT NULL);
 
 CREATE INDEX limit_lines_open_idx ON reprise.limit_lines USING btree (name, share, served) WHERE open;
+
+CREATE INDEX limit_sets_line_idx ON reprise.limit_sets USING btree (name, key, first) WHERE (NOT away);
 
 CREATE INDEX runs_created_idx ON reprise.runs USING brin (created_at);
 

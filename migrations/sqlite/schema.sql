@@ -62,7 +62,7 @@ CREATE TABLE reprise_limit_claims (
     cmd        INTEGER NOT NULL,
     step       TEXT    NOT NULL,
     priority   INTEGER NOT NULL,
-    needs      TEXT, counted INTEGER NOT NULL DEFAULT 1, ended INTEGER NOT NULL DEFAULT 0, paused INTEGER NOT NULL DEFAULT 0,                               -- all that the step needs, as JSON, if it is more than this
+    needs      TEXT, counted INTEGER NOT NULL DEFAULT 1, ended INTEGER NOT NULL DEFAULT 0, paused INTEGER NOT NULL DEFAULT 0, set_id INTEGER NOT NULL DEFAULT 0,                               -- all that the step needs, as JSON, if it is more than this
     PRIMARY KEY (node, id, part)
 ) STRICT, WITHOUT ROWID;
 
@@ -76,6 +76,15 @@ CREATE TABLE reprise_limit_lines (
     share   REAL    NOT NULL,                      -- what is held for the weight
     open    INTEGER NOT NULL, look_at INTEGER, rated_at INTEGER NOT NULL DEFAULT 0,                      -- whether it waits for the total alone
     PRIMARY KEY (name, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE reprise_limit_sets (
+    set_id INTEGER NOT NULL,
+    name   TEXT    NOT NULL,
+    key    TEXT    NOT NULL,
+    first  INTEGER NOT NULL,                -- no claim of the set has a lower rank in the line
+    away   INTEGER NOT NULL,                -- another of its lines holds the set up: the line does not list it
+    PRIMARY KEY (set_id, name, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reprise_limits (
@@ -184,6 +193,9 @@ CREATE INDEX reprise_limit_claims_backlog_idx ON reprise_limit_claims (name, key
 
 CREATE INDEX reprise_limit_claims_ended_idx ON reprise_limit_claims (name, key) WHERE node = 0 AND granted_at IS NOT NULL AND ended = 1;
 
+CREATE INDEX reprise_limit_claims_heads_idx ON reprise_limit_claims (name, key, set_id, rank, node, id)
+    WHERE granted_at IS NULL AND counted = 1 AND ended = 0;
+
 CREATE INDEX reprise_limit_claims_line_idx ON reprise_limit_claims (name, key, rank, node, id) WHERE granted_at IS NULL AND counted = 1 AND ended = 0;
 
 CREATE INDEX reprise_limit_claims_news_idx ON reprise_limit_claims (since, id) WHERE node = 0 AND part = 0 AND (ended = 1 OR counted = paused);
@@ -195,6 +207,8 @@ CREATE INDEX reprise_limit_claims_run_idx ON reprise_limit_claims (run_id) WHERE
 CREATE INDEX reprise_limit_lines_look_idx ON reprise_limit_lines (look_at) WHERE look_at IS NOT NULL;
 
 CREATE INDEX reprise_limit_lines_open_idx ON reprise_limit_lines (name, share, served) WHERE open = 1;
+
+CREATE INDEX reprise_limit_sets_line_idx ON reprise_limit_sets (name, key, first) WHERE away = 0;
 
 CREATE INDEX reprise_runs_closed_idx ON reprise_runs (closed_at, id) WHERE closed_at IS NOT NULL;
 

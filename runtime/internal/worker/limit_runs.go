@@ -105,15 +105,21 @@ func (l *runLimits) loop(ctx context.Context) {
 	}
 }
 
-// rounds takes everything in that there is.
+// rounds takes everything in that there is. It rests ahead of a round that another one of the limit
+// is the reason for: the lock may be taken for long.
 func (l *runLimits) rounds(ctx context.Context) error {
 	r := driver.LimitRound{Runs: true}
-	for {
+	for pause := limitDueMin; ; {
 		a, err := l.member.Limits(ctx, r)
 		if err != nil {
 			return err
 		}
 		if r.Look = a.Again; a.More || len(r.Look) > 0 {
+			if pause = min(2*pause, limitRetryMax); !a.Busy || a.Runs > 0 {
+				pause = limitDueMin
+			} else if !retry.Sleep(ctx, pause) {
+				return ctx.Err()
+			}
 			continue
 		}
 		if !a.Next.IsZero() {

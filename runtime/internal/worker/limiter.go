@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -308,7 +307,11 @@ func (l *limiter) answered(s *limitSent, a *driver.LimitAnswer) (waits bool) {
 	for _, k := range a.Again {
 		l.look[k] = true
 	}
-	maps.Copy(l.due, a.Due)
+	for k, at := range a.Due {
+		if has, waits := l.due[k]; !waits || at.Before(has) { // the answer may be about one claim of several
+			l.due[k] = at
+		}
+	}
 	for _, name := range a.Unknown {
 		if !l.unknown[name] {
 			l.unknown[name] = true
