@@ -77,9 +77,9 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 // of its key, and of all keys that have no row, if it is for these.
 func rerate(ctx context.Context, s *Store, c *pgx.Conn, change *driver.LimitRow) error {
 	last := change.Key.Key
-	n, err := rerateSome(ctx, s, c, change, s.sql.limit.ratedKey, &last)
+	n, err := rerateSome(ctx, s, c, change, s.sql.limit.rates.ratedKey, &last)
 	for more := change.Key.Key == ""; more && err == nil; more = n == driver.LimitRatesMax {
-		n, err = rerateSome(ctx, s, c, change, s.sql.limit.rated, &last)
+		n, err = rerateSome(ctx, s, c, change, s.sql.limit.rates.rated, &last)
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func rerateSome(ctx context.Context, s *Store, c *pgx.Conn, change *driver.Limit
 	}
 	*last = keys[len(keys)-1]
 	p = pipeline{}
-	p.exec(s.sql.limit.rerate, change.Key.Name, keys, ready, at)
+	p.exec(s.sql.limit.rates.rerate, change.Key.Name, keys, ready, at)
 	return len(keys), p.send(ctx, c)
 }
 

@@ -17,16 +17,21 @@ type limitStatements struct {
 	lock, try, member, remove, known, state, open, lines, insert, grant, ofNode string
 	names, free, sweep                                                          string
 	adminRead, set, unset, retotal, claim                                       string
-	rated, ratedKey, rerate                                                     string
 	list, uses, held, waiting, waitingName, waitingRun                          string
 	runs                                                                        limitRunStatements
 	full                                                                        limitFullStatements
 	sets                                                                        limitSetStatements
+	rates                                                                       limitRateStatements
 }
 
 // limitRunStatements are those of limits that runs hold.
 type limitRunStatements struct {
 	start, again, end, more, due, next, news, arrive, aside, begin, look string
+}
+
+// limitRateStatements are those of rates that change.
+type limitRateStatements struct {
+	rated, ratedKey, rerate string
 }
 
 // limitSetStatements are those of sets of claims.

@@ -100,8 +100,8 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 		sets:  limitSetStatements{list: r(limitSetsSQL), gone: r(limitSetsGoneSQL), enter: r(limitSetsEnterSQL), move: r(limitSetsMoveSQL)},
 		names: r(limitNamesSQL), free: r(limitFreeSQL), sweep: r(limitSweepSQL),
 		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), claim: r(limitClaimSQL),
-		rated: r(limitRatedSQL), ratedKey: r(limitRatedKeySQL), rerate: r(limitRerateSQL),
-		list: r(limitsSQL), uses: r(limitUsesSQL), held: r(limitHeldSQL), waiting: r(limitWaitingSQL), waitingName: r(limitWaitingNameSQL),
+		rates: limitRateStatements{rated: r(limitRatedSQL), ratedKey: r(limitRatedKeySQL), rerate: r(limitRerateSQL)},
+		list:  r(limitsSQL), uses: r(limitUsesSQL), held: r(limitHeldSQL), waiting: r(limitWaitingSQL), waitingName: r(limitWaitingNameSQL),
 		waitingRun: r(limitWaitingRunSQL),
 		runs: limitRunStatements{
 			start: r(startLimitedSQL), again: r(limitAgainSQL), end: r(limitEndSQL), more: r(limitMoreSQL), due: r(limitDueSQL), next: r(limitNextSQL),
