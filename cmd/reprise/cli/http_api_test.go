@@ -22,6 +22,7 @@ var notOverHTTP = map[string]string{
 	"migrate sql":    "tables are changed before programs run",
 	"migrate status": "tables are changed before programs run",
 	"migrate up":     "tables are changed before programs run",
+	"run keep":       "it writes a file on this machine",
 	"top":            "GET events and run count tell the same, as it changes",
 	"ui":             "it serves the API",
 	"version":        "it is about this program",
@@ -29,7 +30,7 @@ var notOverHTTP = map[string]string{
 
 // notAFlag are the flags that a request needs not, or says in another way.
 var notAFlag = map[string]string{
-	"yes": "a request does not ask", "poll": "the handler polls", "every": "it is about a screen", "times": "it is about a screen", "file": "a request has the schedules", "help": "it is about the command line",
+	"yes": "a request does not ask", "poll": "the handler polls", "every": "it is about a screen", "times": "it is about a screen", "file": "a request has the schedules", "served": "the API lists what nodes serve, and doctor is not over HTTP", "help": "it is about the command line",
 }
 
 // otherNames are the names that fields have for flags that may be repeated.

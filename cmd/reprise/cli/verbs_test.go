@@ -72,8 +72,8 @@ func TestVerbsThatRead(t *testing.T) {
 				checkLines(t, s, store, args...)
 			}
 		}
-		if n := checkLines(t, s, store, "run", "list", "--limit", "0"); n != 13 {
-			t.Errorf("all runs are %d, want the 12 of the demonstration and a child", n)
+		if n := checkLines(t, s, store, "run", "list", "--limit", "0"); n != 14 {
+			t.Errorf("all runs are %d, want the 13 of the demonstration and a child", n)
 		}
 		wantCode := map[string]int{"completed": cli.ExitDone, "failed": cli.ExitFailed, "cancelled": cli.ExitFailed, "terminated": cli.ExitFailed}
 		for state, code := range wantCode {
