@@ -32,6 +32,11 @@ func (l *limiter) settled(r driver.LimitRound) (granted []int64) {
 	return granted
 }
 
+// hourAgo is a time behind which everything of a check comes, on any clock.
+func hourAgo(n int) time.Time {
+	return time.Now().Add(time.Duration(n)*time.Millisecond - time.Hour)
+}
+
 // wants are as many wants of the same needs, in this order from a time on.
 func (l *limiter) wants(from time.Time, n int, needs ...journal.LimitNeed) (list []driver.Want) {
 	for i := range n {
@@ -52,7 +57,7 @@ func backlogIsPassed(k *kit) {
 	}
 	runs := k.starts(starts...)
 	k.same("runs of the tenant that begin", takeIn(n), 1)
-	k.same("steps of the tenant that begin", n.settled(driver.LimitRound{Wants: n.wants(nth(0), 200, need("shared", ""), need("tenant", "a"))}), nil)
+	k.same("steps of the tenant that begin", n.settled(driver.LimitRound{Wants: n.wants(hourAgo(0), 200, need("shared", ""), need("tenant", "a"))}), nil)
 	one := n.want(time.Now(), need("shared", ""))
 	k.same("granted to a step that needs the shared limit alone", n.settled(driver.LimitRound{Wants: []driver.Want{one}}), []int64{one.ID})
 	other := n.want(time.Now(), need("shared", ""), need("tenant", "b"))
@@ -135,7 +140,7 @@ func setsInOrder(k *kit) {
 	of := func(i int) []journal.LimitNeed {
 		return []journal.LimitNeed{need("one", ""), need("each", fmt.Sprint(i))}
 	}
-	last := n.want(nth(0), need("one", ""))
+	last := n.want(hourAgo(0), need("one", ""))
 	k.same("granted first", n.ask(last), []int64{last.ID})
 	now := time.Now()
 	wants := make([]driver.Want, sets)
@@ -150,12 +155,12 @@ func setsInOrder(k *kit) {
 	}
 	next("granted of many", wants[0])
 	next("granted behind the first", wants[1])
-	early := n.want(nth(1), of(140)...)
+	early := n.want(hourAgo(1), of(140)...)
 	k.same("granted to an early one", n.ask(early), nil)
 	next("granted when it has come", early)
 	var own []driver.Want
 	for i := 2; i < 120; i++ {
-		own = append(own, n.want(nth(2), need("each", fmt.Sprint(i))))
+		own = append(own, n.want(hourAgo(2), need("each", fmt.Sprint(i))))
 	}
 	k.same("of a set each alone are granted", len(n.settled(driver.LimitRound{Wants: own})), len(own))
 	next("granted while the first sets are held up", wants[120])

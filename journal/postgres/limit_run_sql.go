@@ -102,11 +102,11 @@ SELECT (
     ORDER BY l.look_at LIMIT 1)`
 
 // limitNewsSQL reads the claims of runs that a round takes in, behind the locks. Claims of nodes
-// are never news. It does not say so: by its node, a plan of an empty table would read the claims
-// of all runs.
+// are never news. It does not say so, and asks for the part in a way that no index can be searched
+// for: by either, a plan of an empty table would read the claims of all runs.
 const limitNewsSQL = `
 SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
-WHERE (c.ended OR c.counted = c.paused) AND c.part = 0 AND c.since <= (SELECT clock_timestamp())
+WHERE (c.ended OR c.counted = c.paused) AND c.part + 0 = 0 AND c.since <= (SELECT clock_timestamp())
 ORDER BY c.since, c.id LIMIT $1::int`
 
 // limitArriveSQL puts claims of runs into their lines. A run may have ended meanwhile: its claim
