@@ -38,7 +38,7 @@ func TestChildOptionsWhateverCrashes(t *testing.T) {
 				out, err := workflow.Call(ctx, render, film, &workflow.ChildOptions{
 					Key: "render " + film, Reuse: workflow.ReuseAllow, Queue: "gpu", Version: 2, Priority: 5, Delay: 3 * time.Hour,
 					Labels: map[string]string{"quality": quality}, OnParentClose: workflow.CloseTerminate, OnCancel: workflow.TryCancel,
-					Limits: []workflow.StepLimit{{Name: "gpu", Key: film}},
+					Limits: []workflow.StepLimit{{Name: "gpu", Key: film}}, BeyondBacklog: true,
 				})
 				if err != nil {
 					return "", err
