@@ -224,6 +224,7 @@ func TestStart(t *testing.T) {
 	}
 	p.Fill(field("Workflow"), "customs")
 	p.Click("dialog .typed > .check input") // as JSON
+	p.Await(`document.querySelector("dialog .typed textarea:not(.text)")`)
 	p.Fill(field("Input"), `Lima`)
 	p.ClickText("Start")
 	p.AwaitText("dialog .wrong", "This is no JSON")
