@@ -166,6 +166,8 @@ func TestRunForms(t *testing.T) {
 	p.ClickText("Send")
 	p.Await(fmt.Sprintf(`document.activeElement === document.querySelector(%q)`, p.field("items")))
 	p.Fill(p.field("items"), "[]")
+	p.Press(kb.Tab) // what was wrong goes, and the button moves
+	p.Await(`!document.querySelector(".ask .wrong")`)
 	p.ClickText("Send")
 	p.word("completed")
 	got, err := run.Result(clustertest.Context(t))

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { parse } from "../client";
 import { written } from "../parts/payload";
 import { Form } from "./form";
@@ -32,7 +32,8 @@ export function useTyped(schema: Schema | undefined): Typed {
 	const [told, tell] = useState(0);
 	const written_ = useRef(text);
 	written_.current = text;
-	useEffect(() => {
+	// Before anybody can write into the fields of the type: what comes after a paint would take that away.
+	useLayoutEffect(() => {
 		setValue(schema && blank(schema));
 		setRaw(!!schema && written_.current.trim() !== "");
 		tell(0);
