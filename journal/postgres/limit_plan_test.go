@@ -98,7 +98,8 @@ func TestLimitsAreFlat(t *testing.T) {
 			mustExec(t, conn, "ANALYZE reprise.limit_claims, reprise.limit_lines, reprise.limit_sets")
 		}
 		for name := range limitReads {
-			if rows, how := read(name); rows > 2*few[name] {
+			// A backlog of fifty times the size would add thousands.
+			if rows, how := read(name); rows > 2*few[name]+20 {
 				t.Errorf("%s, planned %s, reads %v rows, and %v with a fiftieth of the claims%s", name, planned, rows, few[name], how)
 			}
 		}
