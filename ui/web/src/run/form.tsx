@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { written } from "../parts/payload";
 import { plain } from "../parts/text";
 import { below, blank, fieldsOf, numberOf, resolve, type Schema, Unread, valueOf, wayOf } from "./schema";
@@ -120,5 +120,17 @@ function Simple({ whole, schema: s, value, set, name, path = "", depth = 0, requ
 		case "number":
 			return as(<input inputMode="decimal" {...common} value={String(value ?? "")} onInput={(e) => set(numberOf(e.currentTarget.value))} autocomplete="off" />);
 	}
-	return as(<textarea {...common} rows={2} class="low" value={value === undefined ? "" : value instanceof Unread ? value.text : written(value)} onChange={(e) => set(valueOf(e.currentTarget.value))} spellcheck={false} />);
+	return as(<Written {...common} value={value} set={set} />);
+}
+
+// Written is a value in JSON. What is being written is the field's own until it is left: a page that
+// is drawn anew meanwhile would put the old value in its place.
+function Written({ value, set, ...common }: { value: unknown; set: (v: unknown) => void; id: string }) {
+	const [draft, write] = useState<string>();
+	const known = value === undefined ? "" : value instanceof Unread ? value.text : written(value);
+	const leave = (text: string) => {
+		write(undefined);
+		set(valueOf(text));
+	};
+	return <textarea {...common} rows={2} class="low" value={draft ?? known} onInput={(e) => write(e.currentTarget.value)} onChange={(e) => leave(e.currentTarget.value)} spellcheck={false} />;
 }
