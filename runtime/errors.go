@@ -48,7 +48,17 @@ var (
 // such as one that is blocked. The answer is that of the handler as of event Seq, the last one that
 // the code fits, and is of a state that the run was in: its code has gone on since. Err says why
 // the code does not fit.
-type BehindError = replica.BehindError
+type BehindError struct {
+	Seq journal.Seq // the last event that the code fits: the answer is as of this one
+	Err error       // a *replay.DivergenceError, *replay.PanicError or *replay.DecodeError
+}
+
+func (e *BehindError) Error() string {
+	return fmt.Sprintf("the answer is as of event %d, the last that the code fits: %v", e.Seq, e.Err)
+}
+
+// Unwrap returns why the code does not fit.
+func (e *BehindError) Unwrap() error { return e.Err }
 
 // FailedError is the result of a run whose workflow returned an error. It wraps what of that error
 // is registered, see workflow.RegisterError; of the rest, which happened in another process,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime/internal/replica"
 )
 
 // Query asks a run a question and returns the answer of the handler that its code registered with
@@ -63,8 +64,11 @@ func ask[Arg, Res any](ctx context.Context, n *Node, run journal.RunID, q workfl
 	var earlier Res // what a BehindError stands beside: interceptors pass an error on, and no answer with it
 	res, err := intercepted(ctx, n.client, call, func(ctx context.Context, _ *Call) (res Res, err error) {
 		answer, err := n.replicas.Query(ctx, run, string(q), p)
-		_, behind := errors.AsType[*BehindError](err)
-		if err == nil || behind {
+		behind, isBehind := errors.AsType[*replica.BehindError](err)
+		if isBehind {
+			err = &BehindError{Seq: behind.Seq, Err: behind.Err}
+		}
+		if err == nil || isBehind {
 			if unread := n.j.Codec().Decode(answer, &res); unread != nil {
 				err = unread
 			}

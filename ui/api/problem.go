@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // Problem is the body of an answer that refuses, as RFC 9457 has it.
@@ -84,7 +85,7 @@ func problemOf(err error) Problem {
 		k, how := kindOf(err)
 		e = &problemError{kind: k, detail: err.Error(), how: how}
 	}
-	p := Problem{Type: typePrefix + e.kind.name, Title: e.kind.title, Status: e.kind.status, Detail: e.detail, How: e.how}
+	p := Problem{Type: typePrefix + e.kind.name, Title: e.kind.title, Status: e.kind.status, Detail: record.NamedOnce(e.detail), How: e.how}
 	if p.How == "" {
 		p.How = e.kind.how
 	}

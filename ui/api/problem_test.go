@@ -78,6 +78,11 @@ func TestRefused(t *testing.T) {
 		if p.How == "" {
 			t.Errorf("%s %s %s does not say how to go on", c.method, c.path, c.body)
 		}
+		for _, run := range []string{id, gone} {
+			if n := strings.Count(p.Detail, run); n > 1 {
+				t.Errorf("%s %s %s names the run %d times: %s", c.method, c.path, c.body, n, p.Detail)
+			}
+		}
 	}
 	if got := s.ask("eva", "PUT", "/runs/"+id, ""); got.header.Get("Allow") != "GET, DELETE" {
 		t.Errorf("Allow is %q", got.header.Get("Allow"))

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/cmd/reprise/cli"
 	"github.com/reprise-run/reprise/replay/replaytest"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // embedded executes the command as a part of a program that has the code of the demonstration.
@@ -44,6 +46,15 @@ func TestEmbedded(t *testing.T) {
 		t.Errorf("the replay of changed code ends with %d:\n%s", got.code, got.out)
 	}
 	wantText(t, "a replay of changed code", got.err, "code and history differ", "step label", "step weigh", "repair the code")
+	got = finishAs(t, "changed", store, "run", "query", "key=demo:child", "stage")
+	wantText(t, "a query of changed code", got.out, `"not weighed"`)
+	wantText(t, "a query of changed code", got.err, "as of event 1", "step weigh")
+	var earlier record.Answer
+	text := finishAs(t, "changed", store, "run", "query", "key=demo:child", "stage", "-o", "json").out
+	checkJSONText(t, s, "a query of changed code", "answer", false, text)
+	if err := json.Unmarshal([]byte(text), &earlier); err != nil || earlier.AsOf != 1 || !strings.Contains(earlier.Behind, "step weigh") {
+		t.Errorf("the answer is as of event %d, behind %q, %v", earlier.AsOf, earlier.Behind, err)
+	}
 }
 
 // TestKeep: the command keeps a history that tests replay, and never puts another one in its place.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/runtime/flows"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // The exit codes. Scripts may branch on them.
@@ -83,27 +83,11 @@ func failed(code int, how, format string, args ...any) error {
 
 // explain is an error for people: what went wrong, and in a second line how to go on.
 func explain(err error) string {
-	text := namedOnce(strings.TrimSpace(clean(err.Error())))
+	text := record.NamedOnce(strings.TrimSpace(clean(err.Error())))
 	if how := remedy(err); how != "" {
 		text += "\n  " + how
 	}
 	return text
-}
-
-// runNames is how errors name the run that they are about. What wraps an error cannot know whether
-// it does.
-var runNames = regexp.MustCompile(`run [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}: `)
-
-// namedOnce leaves out the names of runs that the text has before.
-func namedOnce(text string) string {
-	seen := map[string]bool{}
-	return runNames.ReplaceAllStringFunc(text, func(name string) string {
-		if seen[name] {
-			return ""
-		}
-		seen[name] = true
-		return name
-	})
 }
 
 // remedy is how to go on after an error, empty if nobody can say.

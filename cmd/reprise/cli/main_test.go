@@ -52,7 +52,13 @@ func refuse(ctx context.Context, call *runtime.Call, next func(context.Context) 
 
 // registerChanged registers code that does not fit the histories of the demonstration.
 func registerChanged(n *runtime.Node) {
-	runtime.Handle(n, workflow.Name[map[string]string, string]("demo.parcel"), func(ctx workflow.Context, _ map[string]string) (string, error) {
+	runtime.Handle(n, workflow.Name[map[string]string, string]("demo.parcel"), func(ctx workflow.Context, p map[string]string) (string, error) {
+		if p["fate"] == "child" { // what it does first is as before
+			workflow.Query[struct{}, string]("stage").Handle(ctx, func(struct{}) (string, error) { return "not weighed", nil })
+			if _, err := workflow.Step(ctx, "label", func(context.Context) (string, error) { return "", nil }, nil); err != nil {
+				return "", err
+			}
+		}
 		return workflow.Step(ctx, "weigh", func(context.Context) (string, error) { return "", nil }, nil)
 	}, nil)
 }

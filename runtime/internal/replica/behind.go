@@ -10,15 +10,15 @@ import (
 )
 
 // BehindError stands beside the answer of a query that was given from before the end of the run's
-// history, because the code does not fit an event of it. The answer is of a state that the run was
-// in. It wraps why the code does not fit.
+// history, because the code does not fit an event of it. Package runtime shows it to the user as
+// its own.
 type BehindError struct {
 	Seq journal.Seq // the last event that the code fits: the answer is as of this one
 	Err error       // a *replay.DivergenceError, *replay.PanicError or *replay.DecodeError
 }
 
 func (e *BehindError) Error() string {
-	return fmt.Sprintf("the answer is as of event %d, the last that the code fits: %v", e.Seq, e.Err)
+	return fmt.Sprintf("as of event %d: %v", e.Seq, e.Err)
 }
 
 // Unwrap returns why the code does not fit.
