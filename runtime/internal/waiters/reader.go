@@ -65,23 +65,49 @@ func (r *reader) loop(ctx context.Context) {
 // read asks the store about the runs in toRead, many in one call, until there are none. What cannot
 // be read goes back into toRead for the next poll.
 func (r *reader) read(ctx context.Context) {
-	for {
+	var late []journal.RunID
+	defer func() { r.list.putBack(late, ctx.Err() != nil) }()
+	for most := journal.ListMax; ; {
 		n, ids, updates := r.list.takeToRead()
 		if len(ids)+len(updates) == 0 {
 			return
 		}
-		if err := errors.Join(r.readEnds(ctx, n, ids), r.readReplies(ctx, n, updates)); err != nil {
-			for i := range updates {
-				ids = append(ids, updates[i].Run)
-			}
-			if errors.Is(err, journal.ErrStoreClosed) {
-				r.list.resolveAll(ids, resolution{err: err})
-				continue
-			}
-			r.list.putBack(ids, ctx.Err() != nil)
+		lateIDs, err := inParts(ctx, ids, &most, func(ids []journal.RunID) error { return r.readEnds(ctx, n, ids) })
+		lateUpdates, updatesErr := inParts(ctx, updates, &most, func(updates []driver.LoadRequest) error { return r.readReplies(ctx, n, updates) })
+		for i := range lateUpdates {
+			lateIDs = append(lateIDs, lateUpdates[i].Run)
+		}
+		if err = errors.Join(err, updatesErr); errors.Is(err, journal.ErrStoreClosed) {
+			r.list.resolveAll(lateIDs, resolution{err: err})
+			continue
+		}
+		if late = append(late, lateIDs...); err != nil {
 			return
 		}
 	}
+}
+
+// inParts makes calls for a list, of at most so many members each, and returns those that were not
+// answered for.
+//
+// A call that took too long would do so again. So the next one is for half as many, down to one
+// member, which is left out; those behind it are for more and more again. So whoever waits for a
+// run that can be read hears of its end, whatever the others are.
+func inParts[T any](ctx context.Context, list []T, most *int, call func([]T) error) (late []T, err error) {
+	for len(list) > 0 {
+		part := list[:min(*most, len(list))]
+		switch err := call(part); {
+		case err == nil:
+			list, *most = list[len(part):], min(2**most, journal.ListMax)
+		case !errors.Is(err, driver.ErrTookLong) || ctx.Err() != nil:
+			return append(late, list...), err
+		case len(part) > 1:
+			*most = len(part) / 2
+		default:
+			late, list = append(late, part...), list[1:]
+		}
+	}
+	return late, nil
 }
 
 // readEnds resolves those who wait for the end of a run that is closed, or that does not exist.
