@@ -43,8 +43,8 @@ RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./
 
 # What make test leaves to make race, which runs every test, to keep within its time: the contract once more behind a pooler in transaction
 # mode, and at the ends of batches; deaths behind each statement; the scenarios of bench and of failover in a tiny form; the main job through
-# kills, which make chaos does at length; the document of incidents, as it is executed; the faults that the simulator finds.
-LONG := '^TestStoreBehindAPooler$$$$|^TestStore$$$$/^Amid$$$$/^(First|Last)$$$$|^TestCrashPointsOf|^TestScenarios$$$$|^TestOrderSurvives|^TestIncidents$$$$|^TestSimulatorFindsPlantedFaults$$$$'
+# kills, which make chaos does at length.
+LONG := '^TestStoreBehindAPooler$$$$|^TestStore$$$$/^Amid$$$$/^(First|Last)$$$$|^TestCrashPointsOf|^TestScenarios$$$$|^TestOrderSurvives'
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race newer \
 	fuzz inject sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers

@@ -40,7 +40,7 @@ func (w *weather) options() *faulty.Options {
 			}
 			return []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown}[w.draw(3)]
 		},
-		Held: func(faulty.Call, int) bool { return w.draw(16) == 0 },
+		Held: func(faulty.Call, int, journal.RunID) bool { return w.draw(16) == 0 },
 		Hint: func(driver.Hint) []time.Duration {
 			return [][]time.Duration{{0}, {0}, {}, {time.Millisecond, time.Second}}[w.draw(4)]
 		},

@@ -121,7 +121,12 @@ func (w *world) mayRefuse(s *send, err error) bool {
 	_, noPoint := errors.AsType[*runtime.PointError](err)
 	_, differs := errors.AsType[*replay.DivergenceError](err) // another result than the code went on with
 	_, unreadable := errors.AsType[*journal.UnreadableError](err)
-	return noPoint || differs && s.Back.Result || unreadable && w.plan.hasOlder() || w.now() > 0 && errors.Is(err, journal.ErrNotFound) ||
+	taken, isTaken := errors.AsType[*journal.KeyConflictError](err) // of a child that is to go on with its parent
+	if isTaken {
+		holder, known := w.db.Run(taken.Run)
+		isTaken = known && holder.Run.Key == taken.Key
+	}
+	return noPoint || isTaken || differs && s.Back.Result || unreadable && w.plan.hasOlder() || w.now() > 0 && errors.Is(err, journal.ErrNotFound) ||
 		errors.Is(err, journal.ErrUnavailable) || errors.Is(err, journal.ErrOpen) || errors.Is(err, driver.ErrMoved) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, context.Canceled)
 }

@@ -27,6 +27,12 @@ func (w *world) look(r *running, via int) {
 	defer cancel()
 	began := w.elapsed()
 	s, err := runtime.Query(ctx, p.node, id, look, "")
+	waited := w.elapsed() - began
+	if waited >= callMax/2 { // before anything else: the node has learned from it, whatever the answer is worth
+		w.mu.Lock()
+		r.waitedIn = append(r.waitedIn, p)
+		w.mu.Unlock()
+	}
 	if err != nil {
 		if _, older := errors.AsType[*journal.UnreadableError](err); older && w.plan.hasOlder() {
 			return
@@ -41,7 +47,6 @@ func (w *world) look(r *running, via int) {
 		}
 		return
 	}
-	waited := w.elapsed() - began
 	after, open := w.came(r)
 	if w.now() != epoch {
 		return
@@ -61,9 +66,6 @@ func (w *world) look(r *running, via int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looks++
-	if waited >= callMax/2 {
-		r.waitedIn = append(r.waitedIn, p)
-	}
 }
 
 func less(n, than map[string]int) bool {

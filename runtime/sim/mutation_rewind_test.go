@@ -139,9 +139,15 @@ func (s acquitted) Pauses(ctx context.Context) ([]journal.Pause, error) {
 	return list, err
 }
 
-// amnesic shows the newest entry of the audit alone, so that a page of a job that is repeated finds
-// nothing of what was done.
+// amnesic does not look whether an action that is done once was done, and shows the newest entry of
+// the audit alone, so that a page of a job that is repeated finds nothing of what was done.
 type amnesic struct{ store }
+
+// Admin implements driver.Store.
+func (s amnesic) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOutcome, error) {
+	a.Once = nil
+	return s.store.Admin(ctx, a)
+}
 
 // Audit implements driver.Store.
 func (s amnesic) Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error) {

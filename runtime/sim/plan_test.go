@@ -132,6 +132,7 @@ const (
 	goBack     faultKind = "goBack"     // the database loses its last Back commits, and all else that has come behind the first of them
 	slowStore  faultKind = "slow"       // for For, calls of the node take up to a hundred times as long; of the client, if Node is 0
 	narrow     faultKind = "narrow"     // for For, what the node asks for several members takes too long, written or not; the client, if Node is 0
+	heldRows   faultKind = "held"       // for For, a program's open transaction holds the rows of every third run
 	readOnly   faultKind = "readOnly"   // for For, the database refuses what writes, as a standby does
 	older      faultKind = "older"      // for For, the node cannot read some runs, as if a newer release had worked on them
 	pauseScope faultKind = "scope"      // an operator pauses all runs of a scope, number Node of the list, for For; with Back 1 steps are interrupted
@@ -152,6 +153,9 @@ type fault struct {
 func (p *plan) calm() time.Duration {
 	var at time.Duration
 	for _, f := range p.Faults {
+		if f.Kind == narrow { // what is asked for in parts at last is in time
+			continue
+		}
 		at = max(at, f.At+f.For)
 		if f.Kind == echo {
 			at = max(at, f.At+f.For+p.echoMax())

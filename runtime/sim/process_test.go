@@ -36,9 +36,14 @@ func (w *world) connect(place int) (*process, *journal.Journal) {
 	w.lives[place]++
 	p := &process{w: w, place: place, name: fmt.Sprintf("%d.%d", place, w.lives[place]), peer: w.db.Peer(), ended: make(chan struct{})}
 	store := &line{store: w.mutate(w, p.peer), p: p}
-	return p, journal.New(&drawn{Store: faulty.New(store, &faulty.Options{
-		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay, Held: p.held, Unreadable: p.unreadable, TookLong: p.tooMany,
-	}), p: p}, &journal.Options{Logger: slog.New(slog.DiscardHandler)})
+	d := &drawn{Store: faulty.New(store, &faulty.Options{
+		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay, Held: p.held, Unreadable: p.unreadable, TookLong: p.tookLong,
+	}), p: p}
+	var top driver.Store = d
+	if w.trust != nil {
+		top = w.trust(d)
+	}
+	return p, journal.New(top, &journal.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
 // drawn gives claims a chance that follows from the seed, and loads the plan's size of a page. It is
@@ -194,9 +199,12 @@ func (p *process) decide(c faulty.Call) faulty.Fault {
 	return faulty.None
 }
 
-// held tells of a member of a batch whether somebody's open transaction has locked its row: while
-// the network is lossy, so that the two meet, one in eight.
-func (p *process) held(c faulty.Call, member int) bool {
+// held tells of a member of a batch whether somebody's open transaction has locked its row: that of
+// some runs for long; and while the network is lossy, so that the two meet, one in eight.
+func (p *process) held(c faulty.Call, member int, run journal.RunID) bool {
+	if p.w.isHeld(run) {
+		return true
+	}
 	return p.w.active(lossy, max(p.place, 0)) && p.chance(c, fmt.Sprint("held ", member), 8) == 0
 }
 

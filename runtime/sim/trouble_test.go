@@ -7,12 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 )
 
 // The faults of a store that is there and does not do what it is asked for: it is slow, it carries
-// one thing at a time, or it only reads. One that refuses everything is an outage or, for one node, a partition; rows that are held
-// are part of a lossy network.
+// one thing at a time, it only reads, or it waits for rows that somebody else has locked. One that
+// refuses everything is an outage or, for one node, a partition.
 
 // slowness is how many times as long calls take while the store is slow.
 const slowness = 100
@@ -23,6 +24,11 @@ var readVerbs = []string{"load", "list", "nodes", "begin", "look", "ask", "owned
 // refusesWrite tells whether the store refuses a call now because it only reads.
 func (w *world) refusesWrite(c faulty.Call) bool {
 	return w.active(readOnly, 0) && !slices.Contains(readVerbs, c.Verb)
+}
+
+// isHeld tells whether a program's transaction has locked the rows of a run now: of every third.
+func (w *world) isHeld(run journal.RunID) bool {
+	return w.active(heldRows, 0) && hash(w.plan.Seed, "held", run)%3 == 0
 }
 
 // slowest is the longest that a call of the process, or its answer, is in flight now.
@@ -37,6 +43,9 @@ func (p *process) slowest() time.Duration {
 func (p *process) tooMany(c faulty.Call) bool {
 	return c.Members > 1 && p.w.active(narrow, max(p.place, 0))
 }
+
+// tookLong tells whether a call that fails is one of those, so that its caller divides it.
+func (p *process) tookLong(c faulty.Call) bool { return p.tooMany(c) && !p.w.undivided }
 
 // troubles adds such faults to a plan. They come from a generator of their own, so that the rest of
 // the plan is what its seed made of it before there were any.
@@ -62,6 +71,9 @@ func (p *plan) troubles() {
 	if m.IntN(2) == 0 { // of one event or a few
 		p.Page = 1 + int(m.between(0, 3000))
 	}
+	if m.IntN(4) == 0 {
+		p.Faults = append(p.Faults, fault{At: m.between(0, 8*time.Second), Kind: heldRows, For: m.between(time.Second, 8*time.Second)})
+	}
 }
 
 // TestTroubles: all are drawn, and a world in which they last has no write, and calls that take
@@ -77,7 +89,7 @@ func TestTroubles(t *testing.T) {
 			pages++
 		}
 	}
-	if drawn[slowStore] < 20 || drawn[readOnly] < 20 || drawn[narrow] < 20 || pages < 50 {
+	if drawn[slowStore] < 20 || drawn[readOnly] < 20 || drawn[narrow] < 20 || drawn[heldRows] < 20 || pages < 50 {
 		t.Errorf("drawn: %v, and %d with small pages", drawn, pages)
 	}
 	synctest.Test(t, func(t *testing.T) {

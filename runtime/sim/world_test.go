@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -72,6 +73,8 @@ type world struct {
 	used       map[int]bool // faults that happen once
 	broken     []broken
 	hasty      map[message]journal.Answer // of a planted fault
+	trust      func(*drawn) driver.Store  // of a planted fault: what processes make of the store's answers; nil for none
+	undivided  bool                       // of a planted fault: nobody learns that a call took too long
 	looks      int                        // answers of queries
 	excuses    int                        // those of a state before what had come
 	lines      map[lineOfRun]int          // what programs wrote to the log

@@ -23,7 +23,7 @@ func (f *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	starts = slices.Clone(starts)
 	c := Call{Verb: "start", Members: len(starts)}
 	return callOf(ctx, f, &c, func(ctx context.Context) ([]journal.Started, error) {
-		return members(ctx, f, &c, starts, journal.Started{Err: driver.ErrHeld},
+		return members(ctx, f, &c, starts, func(s *journal.Start) journal.RunID { return s.ID }, journal.Started{Err: driver.ErrHeld},
 			func(ctx context.Context, starts []journal.Start) ([]journal.Started, error) {
 				return f.store.Start(ctx, nil, starts)
 			})
@@ -38,7 +38,7 @@ func (f *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	messages = slices.Clone(messages)
 	c := Call{Verb: "send", Members: len(messages)}
 	return callOf(ctx, f, &c, func(ctx context.Context) ([]journal.Sent, error) {
-		return members(ctx, f, &c, messages, journal.Sent{Err: driver.ErrHeld},
+		return members(ctx, f, &c, messages, func(m *journal.Message) journal.RunID { return m.Run }, journal.Sent{Err: driver.ErrHeld},
 			func(ctx context.Context, messages []journal.Message) ([]journal.Sent, error) {
 				return f.store.Send(ctx, nil, messages)
 			})
@@ -64,7 +64,7 @@ func (f *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.O
 	}
 	commits = slices.Clone(commits)
 	return callOf(ctx, f, &c, func(ctx context.Context) ([]driver.Outcome, error) {
-		return members(ctx, f, &c, commits, driver.Outcome{Err: driver.ErrHeld}, f.store.Commit)
+		return members(ctx, f, &c, commits, func(c *driver.Commit) journal.RunID { return c.Run }, driver.Outcome{Err: driver.ErrHeld}, f.store.Commit)
 	})
 }
 

@@ -54,10 +54,10 @@ type Options struct {
 	// a call of several members is divided and not repeated, see driver.ErrTookLong. By default
 	// none did.
 	TookLong func(Call) bool
-	// Held tells of a member of an impatient Start, Send or Commit whether somebody else holds what
-	// it needs; it gets driver.ErrHeld then, and the store never hears of it. By default nobody
-	// does.
-	Held func(c Call, member int) bool
+	// Held tells of a member of an impatient Start, Send or Commit, and of its run, whether somebody
+	// else holds what it needs; it gets driver.ErrHeld then, and the store never hears of it. By
+	// default nobody does.
+	Held func(c Call, member int, run journal.RunID) bool
 	// Unreadable tells whether the attempts of a run cannot be read in the answers to Claim, Load
 	// and List, as if a newer release had written them. They stay as they are in the store. By
 	// default everything can be read.
@@ -186,7 +186,9 @@ func callOf[T any](ctx context.Context, f *Store, c *Call, do func(ctx context.C
 }
 
 // members makes a call without the members that somebody else holds up, which get refused.
-func members[M, A any](ctx context.Context, f *Store, c *Call, list []M, refused A, do func(ctx context.Context, list []M) ([]A, error)) ([]A, error) {
+func members[M, A any](
+	ctx context.Context, f *Store, c *Call, list []M, run func(*M) journal.RunID, refused A, do func(ctx context.Context, list []M) ([]A, error),
+) ([]A, error) {
 	if f.o.Held == nil || !driver.IsImpatient(ctx) {
 		return do(ctx, list)
 	}
@@ -194,7 +196,7 @@ func members[M, A any](ctx context.Context, f *Store, c *Call, list []M, refused
 	var at []int
 	out := make([]A, len(list))
 	for i := range list {
-		if f.o.Held(*c, i) {
+		if f.o.Held(*c, i, run(&list[i])) {
 			out[i] = refused
 			continue
 		}
