@@ -54,9 +54,9 @@ type Options struct {
 	// a call of several members is divided and not repeated, see driver.ErrTookLong. By default
 	// none did.
 	TookLong func(Call) bool
-	// Held tells of a member of an impatient Start, Send or Commit, and of its run, whether somebody
-	// else holds what it needs; it gets driver.ErrHeld then, and the store never hears of it. By
-	// default nobody does.
+	// Held tells of a member of an impatient Start, Send or Commit, whose run is known, whether
+	// somebody else holds what it needs; it gets driver.ErrHeld then, and the store never hears of
+	// it. By default nobody does.
 	Held func(c Call, member int, run journal.RunID) bool
 	// Unreadable tells whether the attempts of a run cannot be read in the answers to Claim, Load
 	// and List, as if a newer release had written them. They stay as they are in the store. By
