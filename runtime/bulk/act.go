@@ -27,6 +27,7 @@ import (
 // An error means that the store is away. The step is repeated as a whole then, which is the same
 // case.
 func (w *worker) act(ctx context.Context, p *page, runs []journal.RunID) (tally, error) {
+	runs = runs[:min(len(runs), w.tallyMax())]
 	acted, err := w.acted(ctx, p.Audited)
 	if err != nil {
 		return tally{}, err
@@ -64,6 +65,11 @@ func (w *worker) act(ctx context.Context, p *page, runs []journal.RunID) (tally,
 		pace.wait(ctx) // so that the next page begins in time
 	}
 	return t, nil
+}
+
+// tallyMax is of how many runs the tally is a payload that may be stored if all of them fail.
+func (w *worker) tallyMax() int {
+	return max(1, runtime.JournalOf(w.client).Options().PayloadBytesMax/failureJSONMax)
 }
 
 // acted returns the runs that the job has acted on since an entry of the audit. As a rule there is
@@ -199,12 +205,12 @@ func isAway(err error) bool {
 }
 
 // outcomeOf is what the answer to a call means.
-func outcomeOf(err error) outcome {
+func outcomeOf(err error) What {
 	switch {
 	case err == nil:
-		return done
+		return Done
 	case errors.Is(err, journal.ErrClosed), errors.Is(err, journal.ErrNotFound):
-		return notNeeded
+		return NotNeeded
 	}
-	return failed
+	return Failed
 }

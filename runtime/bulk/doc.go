@@ -21,6 +21,10 @@
 // does not bring the run back. As long as nobody else changes runs, [Count] is what the job then
 // acts on.
 //
+// A job of Job.FailuresOf acts on the runs that failed in another job instead, if its verb can be
+// for them. [Outcomes] tells which these are, and what came of each run of a job: it reads the
+// history of the job, so it costs a job nothing, and holds one generation of it in memory.
+//
 // # Once
 //
 // A page of ids is one step, acting on it is the next, and a page whose node has died is repeated.

@@ -58,6 +58,9 @@ type Job struct {
 	Where string `json:"where,omitempty"`
 	// All selects all runs that the verb can be for; Where is empty then.
 	All bool `json:"all,omitempty"`
+	// FailuresOf is another job, which has ended: this one acts on the runs to which that one could
+	// not do what it should, if the verb can be for them now. Where is empty then, and All not set.
+	FailuresOf journal.RunID `json:"failures_of,omitzero"`
 	// Reason is for the audit and for the runs' histories, which name the job beside it.
 	Reason string `json:"reason,omitempty"`
 	// FreezeTimers is runtime.PauseOptions.FreezeTimers of the verb [Pause].
@@ -104,8 +107,10 @@ func (j *Job) check() error {
 	switch {
 	case !j.Verb.known():
 		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit and delete", j.Verb)
-	case j.Where == "" && !j.All:
-		return refuse("it has no filter: say with Where which runs are meant, or set All for all of them")
+	case !j.FailuresOf.IsZero() && (j.Where != "" || j.All):
+		return refuse("it has a filter, or All, and another job whose failures are meant: leave one of them out")
+	case j.Where == "" && !j.All && j.FailuresOf.IsZero():
+		return refuse("it has no filter: say with Where which runs are meant, set All for all of them, or name with FailuresOf the job whose failures are meant")
 	case j.Where != "" && j.All:
 		return refuse("it has a filter and All: leave one of them out")
 	case !(j.Rate >= 0 && j.Rate <= rateMax) || math.Signbit(j.Rate):
@@ -205,7 +210,7 @@ func (j *Job) checkWhere() error {
 	if err == nil && f.Order != (filter.Order{}) {
 		return fmt.Errorf("bulk job: a job goes through its runs newest first: leave \"order by\" out: %w", journal.ErrInvalid)
 	}
-	if err == nil && f.Where == nil && !j.All {
+	if err == nil && f.Where == nil && !j.All && j.FailuresOf.IsZero() {
 		return fmt.Errorf("bulk job: the filter has no condition: set All if all runs are meant: %w", journal.ErrInvalid)
 	}
 	if err == nil {
@@ -229,7 +234,7 @@ func (j *Job) filter() journal.ListFilter {
 	default:
 		where += " and status = open"
 	}
-	if !j.All {
+	if j.Where != "" {
 		where += " and (" + j.Where + ")"
 	}
 	return journal.ListFilter{Where: where}

@@ -28,10 +28,13 @@ func (e *KeyError) Unwrap() error {
 	return &journal.KeyConflictError{Key: e.Key, Run: e.Run, Workflow: Workflow}
 }
 
-// String is the verb and the filter of a job.
+// String is the verb of a job, and which runs it is for.
 func (j *Job) String() string {
-	if j.All {
+	switch {
+	case j.All:
 		return fmt.Sprintf("%s all runs", j.Verb)
+	case !j.FailuresOf.IsZero():
+		return fmt.Sprintf("%s the runs that failed in job %s", j.Verb, j.FailuresOf)
 	}
 	return fmt.Sprintf("%s runs where %s", j.Verb, clip(j.Where))
 }

@@ -19,7 +19,14 @@ var many = flag.Int("runs", 200, "runs that TestResetsThroughKills resets")
 
 // TestResetsThroughKills: all nodes are killed again and again while a job resets runs. Each run has
 // gone back once in the end: it is in its second generation, and the audit has one row for it.
+//
+// With a job whose runs are the failures of another one it is the same.
 func TestResetsThroughKills(t *testing.T) {
+	t.Run("Filter", func(t *testing.T) { resetsThroughKills(t, false) })
+	t.Run("Failures", func(t *testing.T) { resetsThroughKills(t, true) })
+}
+
+func resetsThroughKills(t *testing.T, failures bool) {
 	c := clustertest.New(t)
 	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, &runtime.ClientOptions{Actor: "eva", Logger: c.Options().Logger})
 	n, kills := *many, 1
@@ -41,8 +48,18 @@ func TestResetsThroughKills(t *testing.T) {
 	if err := starters.Wait(); err != nil {
 		t.Fatal(err)
 	}
+	anew := bulk.Job{Verb: bulk.Reset, To: runtime.GenerationStart, Where: `shop = "7"`, Reason: "killed"}
+	if failures {
+		first, err := bulk.Start(ctx, client, bulk.Job{Verb: bulk.Reset, To: runtime.BeforeStep("none"), Unproven: true, Where: anew.Where}, nil)
+		stop := process.Start(c)
+		if got := clustertest.MustResult(t, clustertest.MustStart(t, first, err)); got.Failed != n {
+			t.Fatalf("the job before says %+v, want %d failed", got, n)
+		}
+		stop()
+		anew.Where, anew.FailuresOf = "", first.ID()
+	}
 	began := time.Now()
-	job, err := bulk.Start(ctx, client, bulk.Job{Verb: bulk.Reset, To: runtime.GenerationStart, Where: `shop = "7"`, Reason: "killed"}, nil)
+	job, err := bulk.Start(ctx, client, anew, nil)
 	clustertest.MustStart(t, job, err)
 	resets := func() int64 { // numbers of entries grow by one at least
 		newest, err := client.Audit(ctx, journal.AuditFilter{Limit: 1})

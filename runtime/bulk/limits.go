@@ -23,7 +23,8 @@ const (
 	rateMax            = 1_000_000
 
 	// failuresMax failures of failureBytesMax bytes, with their ids and escapes, fit into
-	// journal.PublishedBytesMax.
+	// journal.PublishedBytesMax. All of a page are in its tally, of failureJSONMax bytes each.
 	failuresMax     = 20
 	failureBytesMax = 200
+	failureJSONMax  = 6*failureBytesMax + 100
 )

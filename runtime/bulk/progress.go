@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/reprise-run/reprise/journal"
@@ -16,7 +17,7 @@ type Progress struct {
 	// NotNeeded counts runs that ended, or were deleted, between their listing and the call.
 	NotNeeded int       `json:"not_needed"`
 	Failed    int       `json:"failed"`
-	Failures  []Failure `json:"failures,omitempty"` // the first 20 of those that Failed counts
+	Failures  []Failure `json:"failures,omitempty"` // the first 20 of those that Failed counts; [Outcomes] has all
 }
 
 // Failure is a run to which a job could not do what it should.
@@ -39,32 +40,46 @@ type tally struct {
 	Done      int       `json:"done,omitempty"`
 	NotNeeded int       `json:"not_needed,omitempty"`
 	Failed    int       `json:"failed,omitempty"`
-	Failures  []Failure `json:"failures,omitempty"`
+	Failures  []Failure `json:"failures,omitempty"` // all of them: a page has pageMax runs at most
+	// NotNeededAt are the places in the list of the runs that NotNeeded counts.
+	NotNeededAt []int `json:"not_needed_at,omitempty"`
 }
 
-// outcome is what came of one run.
-type outcome int
-
-const (
-	done outcome = iota
-	notNeeded
-	failed
-)
-
-// note counts the outcome of a run; err is why it failed.
-func (t *tally) note(run journal.RunID, o outcome, err error) {
-	t.Tried++
-	switch o {
-	case done:
+// note counts what came of a run; err is why it failed.
+func (t *tally) note(run journal.RunID, what What, err error) {
+	switch what {
+	case Done:
 		t.Done++
-	case notNeeded:
+	case NotNeeded:
 		t.NotNeeded++
-	case failed:
+		t.NotNeededAt = append(t.NotNeededAt, t.Tried)
+	default:
 		t.Failed++
-		if len(t.Failures) < failuresMax {
-			t.Failures = append(t.Failures, Failure{Run: run, Error: clip(err.Error())})
+		t.Failures = append(t.Failures, Failure{Run: run, Error: clip(err.Error())})
+	}
+	t.Tried++
+}
+
+// outcomes are what came of the runs that were tried. What the tally does not name was done, if it
+// names all others.
+func (t *tally) outcomes(tried []journal.RunID, at time.Time) []Outcome {
+	list, rest, failed := make([]Outcome, len(tried)), Done, 0
+	if len(t.Failures) < t.Failed || len(t.NotNeededAt) < t.NotNeeded {
+		rest = Unknown
+	}
+	for i, run := range tried {
+		list[i] = Outcome{Run: run, What: rest, At: at}
+		if failed < len(t.Failures) && t.Failures[failed].Run == run { // in the order of the list
+			list[i].What, list[i].Error = Failed, t.Failures[failed].Error
+			failed++
 		}
 	}
+	for _, i := range t.NotNeededAt {
+		if i >= 0 && i < len(list) {
+			list[i].What = NotNeeded
+		}
+	}
+	return list
 }
 
 // clip makes a text of bounded size in any encoding: control characters take six bytes of JSON.

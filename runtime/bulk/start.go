@@ -20,13 +20,20 @@ type Options struct {
 // the job, and a node must serve [Workflow], see [Handle]. o may be nil.
 //
 // Errors: journal.ErrInvalid for a job that cannot be done, with why, before anything is stored; a
-// *[KeyError] if another job has the key; those of runtime.Start.
+// *[KeyError] if another job has the key; of one of Job.FailuresOf journal.ErrNotFound if that job
+// is not there, and journal.ErrOpen if it has not ended; those of runtime.Start.
 func Start(ctx context.Context, c *runtime.Client, job Job, o *Options) (*runtime.Run[Progress], error) {
 	if err := job.check(); err != nil {
 		return nil, err
 	}
 	if o == nil {
 		o = &Options{}
+	}
+	if err := job.checkSource(ctx, c); err != nil {
+		// A job that has the key is there already, whatever has become of what it read.
+		if found, e := ByKey(ctx, c, job, o.Key); e != nil || found == nil {
+			return nil, err
+		}
 	}
 	first := state{Job: job.withDefaults(), Actor: c.Actor(ctx), Progress: Progress{Verb: job.Verb}}
 	run, err := runtime.Start(ctx, c, name, first, &runtime.StartOptions{Key: o.Key})
@@ -40,11 +47,17 @@ func Start(ctx context.Context, c *runtime.Client, job Job, o *Options) (*runtim
 }
 
 // Count is a dry run: how many runs a job would act on if it were started now. capped says that
-// there are more, see runtime.Client.Count. Errors: journal.ErrInvalid for a job that cannot be
-// done; ctx's.
+// there are more, see runtime.Client.Count. Errors: as those of [Start].
 func Count(ctx context.Context, c *runtime.Client, job Job) (runs int, capped bool, err error) {
 	if err := job.check(); err != nil {
 		return 0, false, err
+	}
+	if !job.FailuresOf.IsZero() {
+		if err := job.checkSource(ctx, c); err != nil {
+			return 0, false, err
+		}
+		runs, err = countFailures(ctx, c, &job)
+		return runs, false, err
 	}
 	return c.Count(ctx, job.filter(), journal.AggregateMax)
 }

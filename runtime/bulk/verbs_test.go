@@ -265,6 +265,16 @@ func TestFailures(t *testing.T) {
 				e.Errorf("failure %+v", f)
 			}
 		}
+		kinds := map[bulk.What]int{}
+		for _, o := range outcomesOf(e, c, run.ID(), false, 10) {
+			kinds[o.What]++
+			if o.Run == gone && o.What != bulk.NotNeeded || len(o.Error) > 210 {
+				e.Errorf("outcome %+v", o)
+			}
+		}
+		if kinds[bulk.Failed] != 32 || kinds[bulk.NotNeeded] != 1 || len(kinds) != 2 {
+			e.Errorf("the outcomes are %v, want 32 failed and one not needed", kinds)
+		}
 		if n := len(e.Generations(run.ID())); n < 3 {
 			e.Errorf("the job has %d generations, want one for a few pages", n)
 		}

@@ -48,12 +48,12 @@ func run(ctx workflow.Context, client *runtime.Client, code *runtime.Node, s sta
 	for {
 		workflow.Publish(ctx, published, s.Progress)
 		cursor := s.Cursor
-		p, err := workflow.Step(ctx, "find", func(ctx context.Context) (page, error) { return w.find(ctx, cursor) }, patiently)
+		p, err := workflow.Step(ctx, stepFind, func(ctx context.Context) (page, error) { return w.find(ctx, cursor) }, patiently)
 		if err != nil {
 			return s.Progress, err
 		}
 		for runs := p.Runs; len(runs) > 0; {
-			t, err := workflow.Step(ctx, "act", func(ctx context.Context) (tally, error) { return w.act(ctx, &p, runs) }, patiently)
+			t, err := workflow.Step(ctx, stepAct, func(ctx context.Context) (tally, error) { return w.act(ctx, &p, runs) }, patiently)
 			if err != nil {
 				return s.Progress, err
 			}

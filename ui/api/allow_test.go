@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/runtime/clustertest"
 	"github.com/reprise-run/reprise/runtime/schedule"
 	"github.com/reprise-run/reprise/ui/api"
@@ -96,6 +97,38 @@ func TestKeyOfUnseenJob(t *testing.T) {
 		}
 	}
 	s.refused("eva", "POST", "/bulk", `{"verb": "resume", "where": "shop = 8", "key": "secret-key"}`, "key-conflict", job.Run+": pause runs where shop = 8")
+}
+
+// TestOutcomesOfUnseenRuns: who may see a job, and some of its runs, is told what came of these, and
+// may not act on the failures of a job that is hidden.
+func TestOutcomesOfUnseenRuns(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, openMemory, func(o *api.Options) {
+		o.Allow = func(_ context.Context, actor, _ string, run *journal.Run) bool {
+			return actor == "eva" || run == nil || run.Labels["shop"] == "7" || run.Workflow == bulk.Workflow && run.Key == "open"
+		}
+	})
+	seven := s.start(parcel, &runtime.StartOptions{Labels: map[string]string{"shop": "7"}}).String()
+	hidden := s.start(parcel, &runtime.StartOptions{Labels: map[string]string{"shop": "8"}}).String()
+	for _, key := range []string{"open", "hidden"} {
+		var job record.Bulk
+		s.must(http.StatusAccepted, "POST", "/bulk", `{"verb": "edit", "step": "none", "payload": 1, "unproven": true, "all": true, "key": "`+key+`"}`, &job)
+		clustertest.Until(t, "the job has ended", func() bool {
+			s.must(http.StatusOK, "GET", "/bulk/"+job.Run, "", &job)
+			return job.Status == "completed"
+		})
+	}
+	for _, query := range []string{"", "?failures"} {
+		if got := s.ask("ada", "GET", "/bulk/key=open/outcomes"+query, ""); got.status != http.StatusOK || !strings.Contains(got.body, seven) || strings.Contains(got.body, hidden) {
+			t.Errorf("ada is told %d %s", got.status, got.body)
+		}
+	}
+	s.refused("ada", "GET", "/bulk/key=hidden/outcomes", "", "not-found", "hidden")
+	s.refused("ada", "POST", "/bulk?dry_run", `{"verb": "pause", "failures_of": "key=hidden"}`, "not-found", "hidden")
+	var job record.Bulk
+	if s.must(http.StatusOK, "POST", "/bulk?dry_run", `{"verb": "pause", "failures_of": "key=open"}`, &job); job.Runs != 2 {
+		t.Errorf("the dry run says %+v", job)
+	}
 }
 
 // validBodies are bodies with which each operation gets as far as its run.

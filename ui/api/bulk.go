@@ -27,6 +27,8 @@ func bulkOperations() []*operation {
 		{method: http.MethodPost, path: "/bulk", verbs: verbs, writes: true, params: []param{dryRun}, body: reflect.TypeFor[bulkRequest](), answer: reflect.TypeFor[record.Bulk](),
 			summary: "Start a job that acts on all runs that a filter selects, or count them with dry_run. A node must serve jobs. The status is 202, or 200 if nothing was started: with a key, because the same job was started before.", do: startBulk},
 		{method: http.MethodGet, path: "/bulk/{run}", verbs: []string{"bulk watch"}, summary: "Tell how far a job is, or what it has done.", answer: reflect.TypeFor[record.Bulk](), do: showBulk},
+		{method: http.MethodGet, path: "/bulk/{run}/outcomes", verbs: []string{"bulk show"}, summary: "List what a job has done to each of its runs.",
+			params: []param{flag("failures", "only runs that failed"), limitParam, cursorParam}, answer: reflect.TypeFor[record.OutcomePage](), do: listOutcomes},
 	}
 }
 
@@ -35,6 +37,7 @@ type bulkRequest struct {
 	Verb         string            `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
 	Where        string            `json:"where,omitempty" doc:"which runs, see docs/finding-runs.md: workflow = order and status = blocked"`
 	All          bool              `json:"all,omitempty" doc:"all runs, instead of where"`
+	FailuresOf   string            `json:"failures_of,omitempty" doc:"instead of where: the runs that failed in this job, which has ended: an id, or key=KEY"`
 	Reason       string            `json:"reason,omitempty" doc:"why, for the audit and for the runs' histories"`
 	Rate         float64           `json:"rate,omitempty" doc:"at most so many runs a second; absent for as many as it can"`
 	Concurrency  int               `json:"concurrency,omitempty" doc:"so many runs at once, at most 256; default 32"`
@@ -74,6 +77,13 @@ func startBulk(c *call) (any, error) {
 		return nil, err
 	}
 	job := b.job()
+	if b.FailuresOf != "" { // who may not see that job learns nothing of it
+		row, err := c.rowOf(b.FailuresOf)
+		if err != nil {
+			return nil, err
+		}
+		job.FailuresOf = row.ID
+	}
 	found, err := bulk.ByKey(c.ctx, c.h.client, job, b.Key)
 	if err != nil {
 		return nil, keyRefused(c, b.Key, err)
@@ -132,15 +142,59 @@ func showBulk(c *call) (any, error) {
 	return c.progress(run)
 }
 
-// progress is how far a job is. Runs that the actor may not see are counted, since the job acts on
-// them, and not named.
-func (c *call) progress(job journal.RunID) (*record.Bulk, error) {
-	row, err := c.mustRead(job)
+// jobOf refuses a run that is no job.
+func jobOf(c *call, run journal.RunID) (*journal.Run, error) {
+	row, err := c.mustRead(run)
+	if err == nil && row.Workflow != bulk.Workflow {
+		err = howTo(notFound, "GET runs/ID shows it", "run %s is no job of bulk", run)
+	}
+	return row, err
+}
+
+// listOutcomes is a page of what came of runs. Those that the actor may not see are left out of it.
+func listOutcomes(c *call) (any, error) {
+	f := bulk.OutcomeFilter{Failures: c.flag("failures"), Cursor: c.text("cursor"), Limit: c.limit()}
+	if c.wrong != nil {
+		return nil, c.wrong
+	}
+	job, err := c.run()
+	if err == nil {
+		_, err = jobOf(c, job)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if row.Workflow != bulk.Workflow {
-		return nil, howTo(notFound, "GET runs/ID shows it", "run %s is no job of bulk", job)
+	list, err := bulk.Outcomes(c.ctx, c.h.client, job, &f)
+	if err != nil {
+		return nil, err
+	}
+	var ids []journal.RunID
+	for i := range list.Outcomes {
+		ids = append(ids, list.Outcomes[i].Run)
+	}
+	sees := func(journal.RunID) bool { return true }
+	if c.h.o.Allow != nil {
+		seen, err := c.seen(ids)
+		if err != nil {
+			return nil, err
+		}
+		sees = func(run journal.RunID) bool { return seen[run] }
+	}
+	page := record.OutcomePage{Outcomes: []record.Outcome{}, Next: list.Next}
+	for i := range list.Outcomes {
+		if o := &list.Outcomes[i]; sees(o.Run) {
+			page.Outcomes = append(page.Outcomes, record.OutcomeOf(o))
+		}
+	}
+	return &page, nil
+}
+
+// progress is how far a job is. Runs that the actor may not see are counted, since the job acts on
+// them, and not named.
+func (c *call) progress(job journal.RunID) (*record.Bulk, error) {
+	row, err := jobOf(c, job)
+	if err != nil {
+		return nil, err
 	}
 	p, err := bulk.ProgressOf(c.ctx, c.h.client, job)
 	if err != nil && !errors.Is(err, runtime.ErrNotPublished) { // no node has begun with it

@@ -30,6 +30,7 @@ func everyVerb(s *shop) {
 	s.backVerbs()
 	s.scopeVerbs()
 	s.bulkVerbs()
+	s.bulkOutcomes()
 	s.timelineVerbs()
 	s.failureVerbs()
 	s.viewVerbs()
@@ -293,6 +294,46 @@ func (s *shop) bulkVerbs() {
 		s.refused("eva", "POST", "/runs/"+first+"/"+message, `{"name": "reprise.schedule.order"}`, "forbidden", "reprise.schedule.order")
 	}
 	s.refused("eva", "POST", "/bulk", `{"verb": "signal", "all": true, "signal": "reprise.schedule.order"}`, "forbidden", "reprise.schedule.order")
+}
+
+// bulkOutcomes: what came of each run of a job is read by page, and another job acts on its failures.
+func (s *shop) bulkOutcomes() {
+	var job record.Bulk
+	end := func() {
+		s.t.Helper()
+		clustertest.Until(s.t, "the job has ended", func() bool {
+			s.must(http.StatusOK, "GET", "/bulk/"+job.Run, "", &job)
+			return job.Status == "completed"
+		})
+	}
+	s.must(http.StatusAccepted, "POST", "/bulk", `{"verb": "edit", "step": "none", "payload": 1, "unproven": true, "where": "bulk = \"1\"", "key": "none"}`, &job)
+	end()
+	var ids []string
+	query := "failures&limit=2"
+	for next := ""; ; {
+		var page record.OutcomePage
+		s.must(http.StatusOK, "GET", "/bulk/"+job.Run+"/outcomes?"+query+next, "", &page)
+		for _, o := range page.Outcomes {
+			if ids = append(ids, o.Run); o.What != "failed" || !strings.Contains(o.Error, "none") || o.At.IsZero() {
+				s.t.Errorf("an outcome is %+v", o)
+			}
+		}
+		if next = "&cursor=" + page.Next; page.Next == "" {
+			break
+		}
+	}
+	if slices.Sort(ids); len(slices.Compact(ids)) != 3 {
+		s.t.Errorf("those that failed are %v, want three", ids)
+	}
+	source := job.Run
+	s.must(http.StatusAccepted, "POST", "/bulk", `{"verb": "set-labels", "labels": {"failed": "1"}, "failures_of": "key=none"}`, &job)
+	if end(); job.Runs != 3 || job.Done != 3 {
+		s.t.Errorf("the job of failures says %+v", job)
+	}
+	s.refused("eva", "GET", "/bulk/"+source+"/outcomes?cursor=x", "", "invalid-request", "cursor")
+	s.refused("eva", "GET", "/bulk/"+ids[0]+"/outcomes", "", "not-found", "no job of bulk")
+	s.refused("eva", "POST", "/bulk", `{"verb": "pause", "failures_of": "`+ids[0]+`"}`, "invalid-request", "no bulk job")
+	s.refused("eva", "POST", "/bulk", `{"verb": "pause", "all": true, "failures_of": "`+source+`"}`, "invalid-request", "leave one of them out")
 }
 
 // auditVerbs: what was done is in the audit under the name of who was asked for.

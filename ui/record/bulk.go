@@ -1,6 +1,8 @@
 package record
 
 import (
+	"time"
+
 	"github.com/reprise-run/reprise/runtime/bulk"
 )
 
@@ -15,7 +17,7 @@ type Bulk struct {
 	Done        int           `json:"done" doc:"runs to which it was done"`
 	NotNeeded   int           `json:"not_needed" doc:"runs that ended, or were deleted, before it was their turn"`
 	Failed      int           `json:"failed" doc:"runs to which it could not be done"`
-	Failures    []BulkFailure `json:"failures,omitempty" doc:"the first 20 of these"`
+	Failures    []BulkFailure `json:"failures,omitempty" doc:"the first 20 of these; bulk show has all"`
 }
 
 // BulkFailure is a run to which a job could not do what it should.
@@ -31,4 +33,23 @@ func BulkOf(p bulk.Progress) Bulk {
 		r.Failures = append(r.Failures, BulkFailure{Run: f.Run.String(), Error: f.Error})
 	}
 	return r
+}
+
+// OutcomePage is a page of what a job has done to each of its runs.
+type OutcomePage struct {
+	Outcomes []Outcome `json:"outcomes" doc:"in the order in which the job came to the runs"`
+	Next     string    `json:"next,omitempty" doc:"cursor of the next page, absent on the last; a page may have no outcome although there are more"`
+}
+
+// Outcome is what came of one run of a job.
+type Outcome struct {
+	Run   string    `json:"run" doc:"id of the run"`
+	What  string    `json:"what" doc:"done; not_needed: it ended, or was deleted, before it was its turn; failed; or unknown, if an earlier version executed the job"`
+	Error string    `json:"error,omitempty" doc:"beginning of the error, if it failed"`
+	At    time.Time `json:"at" doc:"when the job had done with it, and with those beside it"`
+}
+
+// OutcomeOf returns the record of what came of a run.
+func OutcomeOf(o *bulk.Outcome) Outcome {
+	return Outcome{Run: o.Run.String(), What: string(o.What), Error: o.Error, At: o.At.UTC()}
 }

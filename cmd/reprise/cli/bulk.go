@@ -31,13 +31,14 @@ once. run pause, run resume and run cancel hold and end the job itself.`}
 		bulkVerb(a, bulk.Fork, "Begin another run at a point of the history of each run that a filter selects", "The forks have no key. See run fork."),
 		bulkVerb(a, bulk.Edit, "Give a step of all runs that a filter selects a result", "STEP is a name; RESULT is a JSON value, @FILE or -. See run edit."),
 		bulkVerb(a, bulk.Delete, "Delete all closed runs that a filter selects, with histories, messages and keys", "It cannot be undone."),
-		bulkWatch(a))
+		bulkWatch(a), bulkShow(a))
 	return g
 }
 
 // bulkFlags are what a job may say.
 type bulkFlags struct {
 	job         bulk.Job
+	failuresOf  string
 	o           bulk.Options
 	dryRun, yes bool
 }
@@ -46,6 +47,7 @@ func (f *bulkFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.job.Where, "where", "", "which runs: 'workflow = order and status = blocked', see docs/finding-runs.md")
 	fl.BoolVar(&f.job.All, "all", false, "all runs, instead of --where")
+	fl.StringVar(&f.failuresOf, "failures-of", "", "the runs that failed in this job, which has ended, instead of --where: an id, or key=KEY")
 	fl.StringVar(&f.job.Reason, "reason", "", "why, for the audit and for the runs' histories")
 	fl.Float64Var(&f.job.Rate, "rate", 0, "at most so many runs a second; 0 for as many as it can")
 	fl.IntVar(&f.job.Concurrency, "concurrency", 0, "so many runs at once, at most 256; 0 for the default, 32")
@@ -133,6 +135,11 @@ key, the exit code is 4.`,
 func (f *bulkFlags) of(c *call, args []string) (bulk.Job, error) {
 	job := f.job
 	var err error
+	if f.failuresOf != "" {
+		if job.FailuresOf, err = jobOf(c, f.failuresOf); err != nil {
+			return job, err
+		}
+	}
 	switch job.Verb {
 	case bulk.Signal:
 		job.Signal = args[0]
@@ -192,28 +199,4 @@ func again(c *call, found *journal.Run, f *bulkFlags) error {
 	}
 	c.note("there is a job with the key, which is not over: this goes on with it")
 	return c.followJob(found.ID)
-}
-
-func bulkWatch(a *app) *cobra.Command {
-	c := a.oneRun(&cobra.Command{
-		Use: "watch JOB", Short: "Go on with a job of bulk, and wait until it ends",
-		Long: `Go on with a job of bulk, and wait until it ends: this process executes it, unless another
-one does already. JOB is the id of the job, or key=KEY.`,
-		RunE: a.serves(func(c *call, args []string) error {
-			job, err := c.run(args[0])
-			if err != nil {
-				return err
-			}
-			run, err := c.rowOf(job)
-			if err != nil {
-				return err
-			}
-			if run.Workflow != bulk.Workflow {
-				return usage(c.Command, "run %s is no job of bulk, but of workflow %s; run watch is for it", job, oneLine(run.Workflow, 100))
-			}
-			return c.followJob(job)
-		}),
-	})
-	waitsForEver(a, c)
-	return printing(c, "bulk")
 }

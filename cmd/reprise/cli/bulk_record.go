@@ -38,5 +38,8 @@ func bulkText(r *record.Bulk) string {
 	for _, x := range r.Failures {
 		f.item("%s  %s", x.Run, oneLine(x.Error, 200))
 	}
+	if r.Failed > len(r.Failures) {
+		f.item("bulk show %s --failures lists all that failed", r.Run)
+	}
 	return f.b.String()
 }

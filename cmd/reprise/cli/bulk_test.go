@@ -222,6 +222,46 @@ func TestBulkBack(t *testing.T) {
 	})
 }
 
+// TestBulkShow: what came of each run is listed, all of those that failed, and a job acts on these.
+func TestBulkShow(t *testing.T) {
+	t.Parallel()
+	s := readSchema(t)
+	onBoth(t, func(t *testing.T, store string) {
+		startOrders(t, store, 23)
+		failed := reprise(t, store, cli.ExitFailed, "bulk", "edit", "charge", "1", "--unproven", "--where", `shop = "7"`, "--key", "first", "--yes")
+		wantText(t, "the job", failed.out, "23 failed", "bulk show ", " --failures lists all")
+		reprise(t, store, cli.ExitDone, "run", "start", "order", "--key", "other", "--label", "shop=7")
+		lines := reprise(t, store, cli.ExitDone, "bulk", "show", "key=first", "--failures", "--limit", "0", "-o", "jsonl").out
+		if n := strings.Count(lines, `"what":"failed"`); n != 23 || strings.Count(lines, "\n") != n || !strings.Contains(lines, `no step \"charge\"`) {
+			t.Errorf("%d failures:\n%s", n, lines)
+		}
+		var page struct {
+			Outcomes []struct{ Run string }
+			Next     string
+		}
+		out := checkJSON(t, s, store, cli.ExitDone, "bulk", "show", "key=first", "--limit", "20")
+		if err := json.Unmarshal([]byte(out), &page); err != nil || len(page.Outcomes) != 20 || page.Next == "" {
+			t.Errorf("a page of 20 (%v):\n%s", err, out)
+		}
+		table := reprise(t, store, cli.ExitDone, "bulk", "show", "key=first", "--cursor", page.Next)
+		if n := strings.Count(table.out, "no step"); n != 3 {
+			t.Errorf("%d behind the first page:\n%s", n, table.out)
+		}
+		again := []string{"bulk", "terminate", "--failures-of", "key=first"}
+		dry := reprise(t, store, cli.ExitDone, append(again, "--dry-run")...)
+		wantText(t, "a dry run", dry.out, "terminate 23 runs; nothing was done")
+		got := parseBulk(t, checkJSON(t, s, store, cli.ExitDone, append(again, "--yes")...))
+		if want := (bulkOut{Run: got.Run, Verb: "terminate", Status: "completed", Runs: 23, Done: 23}); got != want {
+			t.Errorf("the job of failures says %+v", got)
+		}
+		if d := show(t, store, "key=other"); d.Run.Status != "open" {
+			t.Errorf("a run that was not meant is %s", d.Run.Status)
+		}
+		wantText(t, "no job", reprise(t, store, cli.ExitUsage, "bulk", "show", "key=other").err, "no job of bulk")
+		wantText(t, "both", reprise(t, store, cli.ExitUsage, append(again, "--all")...).err, "leave one of them out")
+	})
+}
+
 // TestBulkKey: a job with a key is started once. The same command tells how it has ended, with the
 // same exit code; another job with the key is refused before anything is asked or done.
 func TestBulkKey(t *testing.T) {

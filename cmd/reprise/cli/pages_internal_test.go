@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the pages that tests compare with
 var recordTypes = []any{
 	record.RunPage{}, record.Run{}, record.Detail{}, record.Step{}, record.Timer{}, record.Child{}, record.Message{}, record.Why{}, record.Reason{},
 	record.Event{}, record.Payload{}, record.Failure{}, record.Published{}, record.Started{}, record.Sent{}, record.Answer{}, record.Replayed{}, record.Kept{}, record.Rewound{}, record.Along{}, record.Repeated{}, record.Forked{}, record.Replaced{}, record.Unread{}, record.Tally{}, record.Group{}, record.Failures{}, record.FailureGroup{}, record.Drawing{}, record.FlowNode{}, record.Shape{}, record.Schedule{}, record.Slot{}, record.ScheduleChange{}, record.ScheduleTold{}, record.View{}, record.ViewChange{}, record.Limit{}, record.LimitBounds{}, record.LimitKey{}, record.LimitClaim{}, record.LimitWait{}, record.LimitChange{},
-	record.Freeze{}, record.Node{}, record.Route{}, record.Served{}, record.Workflow{}, record.WorkflowVersion{}, record.MessageType{}, record.Queue{}, record.Scope{}, topRecord{}, countRecord{}, record.Bulk{}, record.BulkFailure{}, record.Audit{}, migrationRecord{}, versionRecord{}, findingRecord{}, plantedRecord{},
+	record.Freeze{}, record.Node{}, record.Route{}, record.Served{}, record.Workflow{}, record.WorkflowVersion{}, record.MessageType{}, record.Queue{}, record.Scope{}, topRecord{}, countRecord{}, record.Bulk{}, record.BulkFailure{}, record.OutcomePage{}, record.Outcome{}, record.Audit{}, migrationRecord{}, versionRecord{}, findingRecord{}, plantedRecord{},
 }
 
 // TestPages compares docs/reprise with the tree of verbs and the types of records. With -update it

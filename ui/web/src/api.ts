@@ -70,7 +70,7 @@ export interface Bulk {
 	ended_before?: boolean;
 	/** runs to which it could not be done */
 	failed: number;
-	/** the first 20 of these */
+	/** the first 20 of these; bulk show has all */
 	failures?: Array<BulkFailure>;
 	/** runs that ended, or were deleted, before it was their turn */
 	not_needed: number;
@@ -100,6 +100,8 @@ export interface BulkRequest {
 	cancel_steps?: boolean;
 	/** so many runs at once, at most 256; default 32 */
 	concurrency?: number;
+	/** instead of where: the runs that failed in this job, which has ended: an id, or key=KEY */
+	failures_of?: string;
 	/** of pause: timers stand still until the resume, and have then what is left of their time now */
 	freeze_timers?: boolean;
 	/** of reset and edit: do not cancel children whose start is taken back */
@@ -563,6 +565,24 @@ export interface Node {
 	routes: Array<Route>;
 	/** when it joined */
 	started_at: string;
+}
+
+export interface Outcome {
+	/** when the job had done with it, and with those beside it */
+	at: string;
+	/** beginning of the error, if it failed */
+	error?: string;
+	/** id of the run */
+	run: string;
+	/** done; not_needed: it ended, or was deleted, before it was its turn; failed; or unknown, if an earlier version executed the job */
+	what: string;
+}
+
+export interface OutcomePage {
+	/** cursor of the next page, absent on the last; a page may have no outcome although there are more */
+	next?: string;
+	/** in the order in which the job came to the runs */
+	outcomes: Array<Outcome>;
 }
 
 export interface Overview {
@@ -1377,6 +1397,15 @@ export interface Operations {
 		query: { };
 		body: undefined;
 		answer: Bulk;
+		events: { };
+		writes: false;
+	};
+	/** List what a job has done to each of its runs. */
+	"GET /bulk/{run}/outcomes": {
+		path: { run: string };
+		query: { failures?: boolean; limit?: number; cursor?: string };
+		body: undefined;
+		answer: OutcomePage;
 		events: { };
 		writes: false;
 	};

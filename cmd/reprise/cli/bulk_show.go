@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/bulk"
+	"github.com/reprise-run/reprise/ui/record"
+)
+
+func bulkWatch(a *app) *cobra.Command {
+	c := a.oneRun(&cobra.Command{
+		Use: "watch JOB", Short: "Go on with a job of bulk, and wait until it ends",
+		Long: `Go on with a job of bulk, and wait until it ends: this process executes it, unless another
+one does already. JOB is the id of the job, or key=KEY.`,
+		RunE: a.serves(func(c *call, args []string) error {
+			job, err := jobOf(c, args[0])
+			if err != nil {
+				return err
+			}
+			return c.followJob(job)
+		}),
+	})
+	waitsForEver(a, c)
+	return printing(c, "bulk")
+}
+
+// jobOf finds the job that an argument names.
+func jobOf(c *call, arg string) (journal.RunID, error) {
+	job, err := c.run(arg)
+	if err != nil {
+		return job, err
+	}
+	run, err := c.rowOf(job)
+	if err == nil && run.Workflow != bulk.Workflow {
+		err = usage(c.Command, "run %s is no job of bulk, but of workflow %s; run watch is for it", job, oneLine(run.Workflow, 100))
+	}
+	return job, err
+}
+
+var outcomeColumns = []column[record.Outcome]{
+	{"RUN", func(_ *printer, o *record.Outcome) string { return o.Run }},
+	{"WHAT", func(_ *printer, o *record.Outcome) string { return o.What }},
+	{"AT", func(p *printer, o *record.Outcome) string { return p.at(o.At) }},
+	{"ERROR", func(_ *printer, o *record.Outcome) string { return oneLine(o.Error, 200) }},
+}
+
+func bulkShow(a *app) *cobra.Command {
+	var f bulk.OutcomeFilter
+	c := a.oneRun(&cobra.Command{
+		Use: "show JOB", Short: "List what a job of bulk has done to each of its runs",
+		Long: `List what a job of bulk has done to each of its runs, in the order in which it came to them,
+while it goes on and afterwards. JOB is the id of the job, or key=KEY. bulk VERB --failures-of
+JOB acts on those that failed, when the job has ended. What a job did behind the point to
+which an operator has reset or retried it is in the audit alone.`,
+		Example: "  reprise bulk show key=close-shop-7 --failures\n  reprise bulk show key=close-shop-7 --failures --limit 0 -o jsonl",
+		RunE: a.reads(func(c *call, args []string) error {
+			if f.Limit < 0 {
+				return usage(c.Command, "--limit %d is negative", f.Limit)
+			}
+			job, err := jobOf(c, args[0])
+			if err != nil {
+				return err
+			}
+			return tellOutcomes(c, job, f)
+		}),
+	})
+	c.Flags().BoolVar(&f.Failures, "failures", false, "only runs that failed")
+	c.Flags().IntVar(&f.Limit, "limit", 50, "how many runs; 0 for all")
+	c.Flags().StringVar(&f.Cursor, "cursor", "", "go on behind the page that gave this")
+	return printing(c, "outcomePage, with jsonl an outcome a line")
+}
+
+// tellOutcomes prints what came of the runs of a job. With jsonl each page is printed when it is
+// there, so a list of all needs no memory for them.
+func tellOutcomes(c *call, job journal.RunID, f bulk.OutcomeFilter) error {
+	page := record.OutcomePage{Outcomes: []record.Outcome{}}
+	limit, left := f.Limit, f.Limit
+	for more := true; more; {
+		f.Limit = journal.ListMax
+		if limit > 0 {
+			f.Limit = min(left, journal.ListMax)
+		}
+		got, err := bulk.Outcomes(c.ctx, c.client, job, &f)
+		if err != nil {
+			return err
+		}
+		for i := range got.Outcomes {
+			page.Outcomes = append(page.Outcomes, record.OutcomeOf(&got.Outcomes[i]))
+		}
+		left -= len(got.Outcomes)
+		page.Next, f.Cursor = got.Next, got.Next
+		if more = got.Next != "" && (limit == 0 || left > 0); c.out.format == formatLines {
+			if err := printLines(c.out, page.Outcomes); err != nil {
+				return err
+			}
+			page.Outcomes = page.Outcomes[:0]
+		}
+	}
+	if page.Next != "" && c.out.format != formatJSON {
+		c.note("there are more runs: --cursor %s goes on, --limit 0 lists all", page.Next)
+	}
+	switch c.out.format {
+	case formatLines:
+		return nil
+	case formatJSON:
+		return c.out.object(page)
+	}
+	return printTable(c.out, outcomeColumns, page.Outcomes)
+}
