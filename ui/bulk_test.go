@@ -52,6 +52,34 @@ func TestBulkJobs(t *testing.T) {
 	}
 }
 
+// TestFailuresOfAJob: a job of which many runs failed shows the first, and the others by page.
+func TestFailuresOfAJob(t *testing.T) {
+	t.Parallel()
+	s := uitest.New(t, nil)
+	ctx := clustertest.Context(t)
+	for range 55 {
+		if _, err := runtime.Start(ctx, s.Client, uitest.Order, uitest.Fate{Fate: "signal"}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job, err := bulk.Start(ctx, s.Client, bulk.Job{Verb: bulk.Edit, Step: "none", Where: `workflow = "order"`, Unproven: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := job.Result(ctx); err != nil {
+		t.Fatal(err)
+	}
+	p := uitest.Open(t, s, "bulk/"+job.ID().String())
+	see(p, "The first 20 that failed")
+	p.ClickText("All that failed")
+	p.Await(`document.querySelectorAll("tbody tr").length === 50`)
+	p.Accessible()
+	p.ClickText("More")
+	p.Await(`document.querySelectorAll("tbody tr").length === 5`)
+	p.ClickText("First page")
+	p.Await(`document.querySelectorAll("tbody tr").length === 50`)
+}
+
 // TestAudit: what operators have done is found by who, what and on which run.
 func TestAudit(t *testing.T) {
 	t.Parallel()

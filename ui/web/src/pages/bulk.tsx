@@ -82,9 +82,30 @@ const failures: Array<Column<BulkFailure>> = [
 	{ id: "error", head: "Error", kind: "wide", cell: (f) => <Text max={600}>{f.error}</Text> },
 ];
 
+// Failures lists the first runs that failed, and the others by page if they are asked for.
+function Failures({ job, run }: { job: Bulk; run: string }) {
+	const [cursor, setCursor] = useState<string>();
+	const page = useAnswer("GET /bulk/{run}/outcomes", cursor === undefined ? undefined : { path: { run }, query: { failures: true, limit: 50, cursor: cursor || undefined } });
+	if (!job.failures?.length) return null;
+	const first = cursor === undefined;
+	const rows: BulkFailure[] = first ? job.failures : (page.answer?.outcomes ?? []).map((o) => ({ run: o.run, error: o.error ?? o.what }));
+	const next = page.answer?.next;
+	return (
+		<Part title={first && job.failed > rows.length ? `The first ${rows.length} that failed` : "Those that failed"}>
+			<ProblemBox problem={page.problem} again={page.again} />
+			<Table label="Failures" columns={failures} rows={rows} keyOf={(f) => f.run} busy={!first && page.loading && !page.answer} />
+			<p class="row">
+				{first && job.failed > rows.length && <button type="button" onClick={() => setCursor("")}>All that failed</button>}
+				{cursor && <button type="button" onClick={() => setCursor("")}>First page</button>}
+				{!first && next && <button type="button" onClick={() => setCursor(next)}>More</button>}
+			</p>
+		</Part>
+	);
+}
+
 // Told is what a job's run was started with.
 interface Told {
-	job?: { where?: string; all?: boolean; reason?: string; rate?: number; concurrency?: number };
+	job?: { where?: string; all?: boolean; failures_of?: string; reason?: string; rate?: number; concurrency?: number };
 	actor?: string;
 }
 
@@ -128,7 +149,7 @@ function Job({ params }: { params: Record<string, string> }) {
 					<Progress job={job.answer} />
 					<Facts of={[
 						["Status", r && <Badge word={wordOf(r)} />],
-						["Which runs", told?.job?.where ? <Found where={told.job.where}><code><Text max={600}>{told.job.where}</Text></code></Found> : told?.job?.all && "all"],
+						["Which runs", told?.job?.where ? <Found where={told.job.where}><code><Text max={600}>{told.job.where}</Text></code></Found> : told?.job?.failures_of ? <>those that failed in <a class="id" href={to(["bulk", told.job.failures_of])}>{told.job.failures_of}</a></> : told?.job?.all && "all"],
 						["By", told?.actor && <Text max={60}>{told.actor}</Text>],
 						["Reason", told?.job?.reason && <Text max={600}>{told.job.reason}</Text>],
 						["Rate", told?.job?.rate && `${told.job.rate} a second`],
@@ -137,7 +158,7 @@ function Job({ params }: { params: Record<string, string> }) {
 						["About", r?.problem && <Text max={600}>{r.problem}</Text>],
 						["It is the run", <a class="id" href={to(["runs", params.run!])}>{params.run!}</a>],
 					]} />
-					{job.answer.failures?.length ? <Part title={job.answer.failed > job.answer.failures.length ? `The first ${job.answer.failures.length} that failed` : "Those that failed"}><Table label="Failures" columns={failures} rows={job.answer.failures} keyOf={(f) => f.run} /></Part> : null}
+					<Failures job={job.answer} run={params.run!} />
 				</>
 			)}
 			{asked}
