@@ -40,11 +40,28 @@ type StepResult struct {
 //
 // Errors: those of [Client.Reset]; a *[PointError] if there is no such message.
 func SkipMessage(ctx context.Context, c *Client, run journal.RunID, message journal.InboxSeq, o *AmendOptions) (*Rewinding, error) {
+	return skip(ctx, c, run, func(ctx context.Context) (*plan, error) { return skipPlan(ctx, c, run, message) }, o)
+}
+
+// SkipMessageNamed is [SkipMessage] for a signal or an update that is known by its name: the one
+// that the run has yet to consume, or if there is none, the one that its present generation has
+// consumed. It is for many runs that have got the same.
+//
+// Errors: those of SkipMessage; a *[PointError] also if there are several, with their numbers;
+// journal.ErrInvalid for what is no name.
+func SkipMessageNamed(ctx context.Context, c *Client, run journal.RunID, name string, o *AmendOptions) (*Rewinding, error) {
+	if err := journal.CheckName("message", name); err != nil {
+		return nil, fmt.Errorf("skip run %s: %w", run, err)
+	}
+	return skip(ctx, c, run, func(ctx context.Context) (*plan, error) { return skipNamedPlan(ctx, c, run, name) }, o)
+}
+
+func skip(ctx context.Context, c *Client, run journal.RunID, point func(ctx context.Context) (*plan, error), o *AmendOptions) (*Rewinding, error) {
 	if o == nil {
 		o = &AmendOptions{}
 	}
 	plan := func(ctx context.Context) (*plan, error) {
-		p, err := skipPlan(ctx, c, run, message)
+		p, err := point(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -25,6 +25,9 @@ type ForkOptions struct {
 	// events, whose successors must fit what the code makes of them, or of steps that the kept
 	// events have asked for. One of the last kept event is the latter: that event is not kept.
 	Results map[journal.Seq]any
+	// StepResults are Results by the names of steps: of each the first outcome is replaced, as by
+	// BeforeStep. It is for many runs, in which events have other numbers.
+	StepResults map[string]any
 	// Proof, Unproven, NoMessages and Messages are as in ResetOptions. The messages are copies: who
 	// has sent one hears of what the run makes of it, and not of the fork.
 	Proof      *Node
@@ -101,7 +104,11 @@ func forkPlan(ctx context.Context, c *Client, run, id journal.RunID, at Point, o
 	if err != nil {
 		return nil, err
 	}
-	results, replaced, err := replacedResults(c, h, o.Results)
+	values, err := o.resultsIn(h)
+	if err != nil {
+		return nil, err
+	}
+	results, replaced, err := replacedResults(c, h, values)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +166,28 @@ func newForkPlan(c *Client, h *driver.History, seq journal.Seq, id journal.RunID
 	}
 	p.w.Messages = driver.Again{None: o.NoMessages, Names: o.Messages}
 	return p
+}
+
+// resultsIn are all results that are to be other ones, by their events in a history.
+func (o *ForkOptions) resultsIn(h *driver.History) (map[journal.Seq]any, error) {
+	if len(o.StepResults) == 0 {
+		return o.Results, nil
+	}
+	all := maps.Clone(o.Results)
+	if all == nil {
+		all = map[journal.Seq]any{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.StepResults)) {
+		i := slices.IndexFunc(h.Events, func(ev journal.Event) bool { return ev.Kind.EndsStep() && ev.Name == name })
+		if i < 0 {
+			return nil, refusePoint(h, "no step %q has an outcome in its present generation that could be another one", name)
+		}
+		if _, twice := all[h.Events[i].Seq]; twice {
+			return nil, refusePoint(h, "step %s is given a result by its name and by its event %d: leave one of them out", name, h.Events[i].Seq)
+		}
+		all[h.Events[i].Seq] = o.StepResults[name]
+	}
+	return all, nil
 }
 
 // replacedResults encodes results, and refuses those of what is no outcome of a step.

@@ -3,7 +3,9 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -19,10 +21,84 @@ func skipPlan(ctx context.Context, c *Client, run journal.RunID, message journal
 	if err != nil {
 		return nil, err
 	}
+	return newSkipPlan(h, seq, message), nil
+}
+
+func newSkipPlan(h *driver.History, seq journal.Seq, message journal.InboxSeq) *plan {
 	p := newPlan(h, seq, true)
 	p.w.Messages = driver.Again{Skip: message, Cancel: true}
 	p.keepGiven()
-	return p, nil
+	return p
+}
+
+// skipNamedPlan is skipPlan for the message that has a name.
+func skipNamedPlan(ctx context.Context, c *Client, run journal.RunID, name string) (*plan, error) {
+	h, err := rewindable(ctx, c, run, true)
+	if err != nil {
+		return nil, err
+	}
+	var unread []journal.InboxSeq
+	if h.Run.Status == journal.Open {
+		if unread, err = unreadNamed(ctx, c, h, name); err != nil {
+			return nil, err
+		}
+	}
+	var consumed []journal.InboxSeq
+	seq := latest(h)
+	for i := range h.Events {
+		ev := &h.Events[i]
+		if ev.Name == name && (ev.Kind == journal.SignalReceived || ev.Kind == journal.UpdateReceived) {
+			consumed = append(consumed, ev.Inbox)
+			if len(unread) == 0 && len(consumed) == 1 {
+				seq = ev.Seq - 1
+			}
+		}
+	}
+	what, list := "has yet to consume", unread
+	if len(unread) == 0 {
+		what, list = "has consumed", consumed
+	}
+	switch {
+	case len(list) == 0:
+		return nil, refusePoint(h, "it has no signal or update %s that its present generation has consumed, or has yet to consume", name)
+	case len(list) > 1:
+		return nil, refusePoint(h, "it %s %d messages %s: choose one by its number, of %s", what, len(list), name, numbersText(list))
+	}
+	return newSkipPlan(h, seq, list[0]), nil
+}
+
+// unreadNamed returns the signals and updates with a name that an open run has yet to consume.
+func unreadNamed(ctx context.Context, c *Client, h *driver.History, name string) (list []journal.InboxSeq, err error) {
+	for page := h; ; {
+		for i := range page.Inbox {
+			if m := &page.Inbox[i]; m.Name == name && (m.Kind == journal.MessageSignal || m.Kind == journal.MessageUpdate) {
+				list = append(list, m.Number)
+			}
+		}
+		if !page.MoreInbox {
+			return list, nil
+		}
+		last := page.Inbox[len(page.Inbox)-1].Number
+		if page, err = c.load(ctx, driver.LoadRequest{Run: h.Run.ID, InboxOnly: true, AfterInbox: last}); err != nil {
+			return nil, err
+		}
+		if page.Run.Generation != h.Run.Generation || page.Run.Task == nil || page.Run.Task.Turn != h.Run.Task.Turn {
+			return nil, driver.ErrMoved // it may have consumed one since
+		}
+	}
+}
+
+// numbersText names the first of some messages.
+func numbersText(list []journal.InboxSeq) string {
+	const most = 10
+	var texts []string
+	for _, n := range list[:min(len(list), most)] {
+		texts = append(texts, fmt.Sprint(n))
+	}
+	if len(list) > most {
+		texts = append(texts, "…")
+	}
+	return strings.Join(texts, ", ")
 }
 
 // skipPoint returns how many events are before the one that has consumed a message.

@@ -107,7 +107,7 @@ func (w *worker) actOn(ctx context.Context, p *page, run journal.RunID) error {
 	defer cancel()
 	ctx = once.With(ctx, &once.Action{Fork: w.forkOf(run), Mark: w.mark(), After: p.Audited})
 	err := w.do(runtime.WithReason(runtime.WithActor(ctx, w.actor), w.reason()), run)
-	if !isAnother(err) || !w.job.Verb.audited() {
+	if !isAnother(err) && !w.isSkipped(err) || !w.job.Verb.audited() {
 		return err
 	}
 	acted, away := w.hasActed(ctx, run)
@@ -123,6 +123,12 @@ func (w *worker) actOn(ctx context.Context, p *page, run journal.RunID) error {
 // isAnother tells whether a call is refused because the run is closed, open or gone.
 func isAnother(err error) bool {
 	return errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrOpen) || errors.Is(err, journal.ErrNotFound)
+}
+
+// isSkipped tells whether a skip is refused for want of a message with its name: the job may have
+// left it out.
+func (w *worker) isSkipped(err error) bool {
+	return w.job.Verb == Skip && errors.As(err, new(*runtime.PointError))
 }
 
 // do does what the job is for.
@@ -142,7 +148,7 @@ func (w *worker) do(ctx context.Context, run journal.RunID) error {
 		return w.client.SetPriority(ctx, run, w.job.Priority)
 	case Delete:
 		return w.client.Delete(ctx, run)
-	case Retry, Reset, Fork, Edit:
+	case Retry, Reset, Fork, Edit, Skip:
 		return w.goBack(ctx, run)
 	}
 	return runtime.Signal(ctx, w.client, run, workflow.Signal[json.RawMessage](w.job.Signal), w.payload(), &runtime.SignalOptions{Key: w.mark()})
@@ -166,15 +172,33 @@ func (w *worker) goBack(ctx context.Context, run journal.RunID) (err error) {
 		_, err = w.client.Retry(ctx, run, &runtime.RetryOptions{Again: j.Again})
 	case Reset:
 		_, err = w.client.Reset(ctx, run, j.To, &runtime.ResetOptions{Proof: proof, Unproven: j.Unproven,
-			NoMessages: j.NoMessages, Messages: j.Messages, KeepChildren: j.KeepChildren})
+			NoMessages: j.NoMessages, Messages: j.Messages, KeepChildren: j.KeepChildren, Input: j.input(), Version: j.Version})
 	case Fork:
 		_, err = w.client.Fork(ctx, run, j.To, &runtime.ForkOptions{Proof: proof, Unproven: j.Unproven,
-			NoMessages: j.NoMessages, Messages: j.Messages, Version: j.Version, Queue: j.Queue})
+			NoMessages: j.NoMessages, Messages: j.Messages, Input: j.input(), Version: j.Version, Queue: j.Queue, StepResults: j.results()})
+	case Skip:
+		_, err = runtime.SkipMessageNamed(ctx, w.client, run, j.Message, &runtime.AmendOptions{Proof: proof, Unproven: j.Unproven, KeepChildren: j.KeepChildren})
 	default:
 		_, err = runtime.EditStep(ctx, w.client, run, runtime.StepResult{Name: j.Step}, w.payload(),
 			&runtime.AmendOptions{Proof: proof, Unproven: j.Unproven, KeepChildren: j.KeepChildren})
 	}
 	return err
+}
+
+// input is another input of the runs, nil for theirs.
+func (j *Job) input() any {
+	if len(j.Input) == 0 {
+		return nil
+	}
+	return j.Input
+}
+
+func (j *Job) results() map[string]any {
+	values := map[string]any{}
+	for name, result := range j.Results {
+		values[name] = result
+	}
+	return values
 }
 
 // hasActed tells whether the job has acted on a run.

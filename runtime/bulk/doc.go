@@ -15,11 +15,11 @@
 //
 // A job acts on the runs that are as its filter says when the job comes to them, that were started
 // no later than the job, and that its verb can be for: closed ones for [Delete], those that did not
-// complete for [Retry], all for [SetLabels], [Reset], [Fork] and [Edit], open ones for the others.
-// It never acts on runs of the runtime's own workflows: jobs, schedules, the shapes of flows. It
-// goes through the runs once, newest first, a page at a time, so what happens to a run behind it
-// does not bring the run back. As long as nobody else changes runs, [Count] is what the job then
-// acts on.
+// complete for [Retry], all for [SetLabels], [Reset], [Fork], [Edit] and [Skip], open ones for the
+// others. It never acts on runs of the runtime's own workflows: jobs, schedules, the shapes of
+// flows. It goes through the runs once, newest first, a page at a time, so what happens to a run
+// behind it does not bring the run back. As long as nobody else changes runs, [Count] is what the
+// job then acts on.
 //
 // A job of Job.FailuresOf acts on the runs that failed in another job instead, if its verb can be
 // for them. [Outcomes] tells which these are, and what came of each run of a job: it reads the

@@ -16,40 +16,6 @@ const Workflow = own + "bulk"
 // own begins the names of the runtime's own workflows.
 const own = "reprise."
 
-// Verb is what a job does to each run: what the method of runtime.Client does.
-type Verb string
-
-// The verbs.
-const (
-	Cancel    Verb = "cancel"
-	Terminate Verb = "terminate"
-	Pause     Verb = "pause"
-	Resume    Verb = "resume"
-	Signal    Verb = "signal"
-	Delete    Verb = "delete"
-
-	SetLabels   Verb = "set-labels"
-	SetPriority Verb = "set-priority"
-
-	Retry Verb = "retry"
-	Reset Verb = "reset"
-	Fork  Verb = "fork" // each into a run without a key
-	Edit  Verb = "edit"
-)
-
-// known tells whether the verb is one of those above.
-func (v Verb) known() bool {
-	switch v {
-	case Cancel, Terminate, Pause, Resume, Signal, Delete, SetLabels, SetPriority, Retry, Reset, Fork, Edit:
-		return true
-	}
-	return false
-}
-
-// audited tells whether the verb leaves an entry in the audit (J12). The others are messages, which
-// a run takes once (J5).
-func (v Verb) audited() bool { return v != Cancel && v != Signal }
-
 // Job says what to do to which runs.
 type Job struct {
 	Verb Verb `json:"verb"`
@@ -75,6 +41,9 @@ type Job struct {
 	Signal  string          `json:"signal,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Step    string          `json:"step,omitempty"`
+	// Message is the name of the signal or update that the verb [Skip] leaves out, as
+	// runtime.SkipMessageNamed has it.
+	Message string `json:"message,omitempty"`
 	// Labels are what the verb [SetLabels] sets, and RemoveLabels the names of those that it
 	// removes.
 	Labels       map[string]string `json:"labels,omitempty"`
@@ -82,17 +51,23 @@ type Job struct {
 	// Priority is what the verb [SetPriority] gives the runs, from 1 to 5.
 	Priority int16 `json:"priority,omitempty"`
 	// To is the point to which the verb [Reset] goes back, and at which the verb [Fork] begins. The
-	// node that executes the job proves with its code that what these verbs and [Edit] keep fits,
-	// unless Unproven is set. NoMessages, Messages and KeepChildren are as in runtime.ResetOptions,
-	// the first two also for Fork.
+	// node that executes the job proves with its code that what these verbs, [Edit] and [Skip] keep
+	// fits, unless Unproven is set. NoMessages, Messages and KeepChildren are as in
+	// runtime.ResetOptions, the first two also for Fork, the last one also for Edit and Skip.
 	To           runtime.Point `json:"to,omitempty"`
 	Unproven     bool          `json:"unproven,omitempty"`
 	NoMessages   bool          `json:"no_messages,omitempty"`
 	Messages     []string      `json:"messages,omitempty"`
 	KeepChildren bool          `json:"keep_children,omitempty"`
-	// Version and Queue are those of the forks; 0 and empty leave those of the runs.
-	Version int32  `json:"version,omitempty"`
-	Queue   string `json:"queue,omitempty"`
+	// Input, as JSON, replaces that of the runs, if they begin anew: To is runtime.RunStart or
+	// GenerationStart. Version and Queue are those of the forks; 0 and empty leave those of the
+	// runs. A reset may have a Version too, if the runs begin anew.
+	Input   json.RawMessage `json:"input,omitempty"`
+	Version int32           `json:"version,omitempty"`
+	Queue   string          `json:"queue,omitempty"`
+	// Results, as JSON, are other results of steps in the forks, by the names of the steps, as
+	// runtime.ForkOptions.StepResults.
+	Results map[string]json.RawMessage `json:"results,omitempty"`
 	// Rate is how many runs are acted on in a second, at most; 0 for as many as it can.
 	Rate float64 `json:"rate,omitempty"`
 	// Concurrency is how many runs are acted on at once; default 32, at most 256.
@@ -106,7 +81,7 @@ func (j *Job) check() error {
 	}
 	switch {
 	case !j.Verb.known():
-		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit and delete", j.Verb)
+		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit, skip and delete", j.Verb)
 	case !j.FailuresOf.IsZero() && (j.Where != "" || j.All):
 		return refuse("it has a filter, or All, and another job whose failures are meant: leave one of them out")
 	case j.Where == "" && !j.All && j.FailuresOf.IsZero():
@@ -141,40 +116,6 @@ func (j *Job) check() error {
 	return j.checkWhere()
 }
 
-// misplaced tells to which verbs something belongs that the job says of another one.
-func (j *Job) misplaced() string {
-	back := j.Verb == Reset || j.Verb == Fork
-	switch {
-	case !back && j.To != "":
-		return "a point belongs to the verbs reset and fork"
-	case !back && (j.NoMessages || len(j.Messages) > 0):
-		return "what becomes of messages belongs to the verbs reset and fork"
-	case !back && j.Verb != Edit && j.Unproven:
-		return "a proof belongs to the verbs reset, fork and edit"
-	case j.Verb != Reset && j.Verb != Edit && j.KeepChildren:
-		return "what becomes of children belongs to the verbs reset and edit"
-	case j.Verb != Fork && (j.Version != 0 || j.Queue != ""):
-		return "a version or a queue belongs to the verb fork"
-	case j.Verb != Edit && j.Step != "":
-		return "a step belongs to the verb edit"
-	}
-	return ""
-}
-
-// checkBack refuses what the verbs that go back could do to no run.
-func (j *Job) checkBack() error {
-	switch {
-	case len(j.Messages) > 0 && !j.NoMessages:
-		return fmt.Errorf("messages are named that come again, and so do all others: set NoMessages to leave these out: %w", journal.ErrInvalid)
-	case j.Version < 0:
-		return fmt.Errorf("version %d: %w", j.Version, journal.ErrInvalid)
-	}
-	if err := journal.CheckText("queue", j.Queue, journal.NameBytesMax); err != nil {
-		return err
-	}
-	return j.To.Check()
-}
-
 // checkVerb refuses what the verb could do to no run.
 func (j *Job) checkVerb() error {
 	switch j.Verb {
@@ -186,6 +127,8 @@ func (j *Job) checkVerb() error {
 		return j.checkBack()
 	case Edit:
 		return journal.CheckName("step", j.Step)
+	case Skip:
+		return journal.CheckName("message", j.Message)
 	case SetLabels:
 		if len(j.Labels)+len(j.RemoveLabels) == 0 {
 			return fmt.Errorf("set-labels names no label: %w", journal.ErrInvalid)
@@ -226,7 +169,7 @@ func (j *Job) checkWhere() error {
 func (j *Job) filter() journal.ListFilter {
 	where := fmt.Sprintf("not (workflow starts with %q)", own)
 	switch j.Verb {
-	case SetLabels, Reset, Fork, Edit:
+	case SetLabels, Reset, Fork, Edit, Skip:
 	case Retry:
 		where += ` and status in ("failed", "cancelled", "terminated")`
 	case Delete:

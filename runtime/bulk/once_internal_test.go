@@ -69,6 +69,10 @@ func actings() []acting {
 		{Job{Verb: Retry}, true, terminate},
 		{Job{Verb: Reset, To: runtime.GenerationStart}, false, anew},
 		{Job{Verb: Fork, To: runtime.GenerationStart}, false, nil},
+		{Job{Verb: Skip, Message: "scanned"}, false, func(ctx context.Context, c *runtime.Client, run journal.RunID) error {
+			_, err := c.Reset(ctx, run, runtime.RunStart, nil) // which has the message again
+			return err
+		}},
 	}
 }
 
@@ -93,6 +97,9 @@ func twoWorkers(t *testing.T, a acting, when string) {
 	started, err := runtime.Start(ctx, client, workflow.Name[int, string]("parcel"), 1, nil)
 	if err == nil && a.closed {
 		err = client.Terminate(ctx, started.ID(), "a test")
+	}
+	if err == nil && a.job.Verb == Skip {
+		err = runtime.Signal(ctx, client, started.ID(), workflow.Signal[string]("scanned"), "x", nil)
 	}
 	if err == nil && a.job.Verb == Resume {
 		err = client.Pause(ctx, started.ID(), nil)

@@ -24,8 +24,8 @@ type state struct {
 // [runtime.Handle] it must be called before the node runs.
 func Handle(n *runtime.Node) { HandleProving(n, n) }
 
-// HandleProving is Handle for a node whose jobs of the verbs [Reset], [Fork] and [Edit] are proved
-// by the code of another one, which need not run: see runtime.ResetOptions.Proof.
+// HandleProving is Handle for a node whose jobs of the verbs [Reset], [Fork], [Edit] and [Skip] are
+// proved by the code of another one, which need not run: see runtime.ResetOptions.Proof.
 func HandleProving(n, code *runtime.Node) {
 	runtime.Handle(n, name, func(ctx workflow.Context, s state) (Progress, error) { return run(ctx, n.Client(), code, s) }, nil)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // bulkVerbs are the verbs that a job may have.
-var bulkVerbs = []bulk.Verb{bulk.Cancel, bulk.Terminate, bulk.Pause, bulk.Resume, bulk.Signal, bulk.SetLabels, bulk.SetPriority, bulk.Retry, bulk.Reset, bulk.Fork, bulk.Edit, bulk.Delete}
+var bulkVerbs = []bulk.Verb{bulk.Cancel, bulk.Terminate, bulk.Pause, bulk.Resume, bulk.Signal, bulk.SetLabels, bulk.SetPriority, bulk.Retry, bulk.Reset, bulk.Fork, bulk.Edit, bulk.Skip, bulk.Delete}
 
 // bulkVerb is what Allow is asked about a job.
 func bulkVerb(v string) string { return "bulk " + v }
@@ -34,7 +34,7 @@ func bulkOperations() []*operation {
 
 // bulkRequest is the body of a bulk job.
 type bulkRequest struct {
-	Verb         string            `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
+	Verb         string            `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit, skip or delete"`
 	Where        string            `json:"where,omitempty" doc:"which runs, see docs/finding-runs.md: workflow = order and status = blocked"`
 	All          bool              `json:"all,omitempty" doc:"all runs, instead of where"`
 	FailuresOf   string            `json:"failures_of,omitempty" doc:"instead of where: the runs that failed in this job, which has ended: an id, or key=KEY"`
@@ -48,22 +48,27 @@ type bulkRequest struct {
 	Signal       string            `json:"signal,omitempty" doc:"of signal: its name"`
 	Payload      json.RawMessage   `json:"payload,omitempty" doc:"of signal: what it carries; of edit: the result"`
 	Step         string            `json:"step,omitempty" doc:"of edit: name of the step"`
+	Message      string            `json:"message,omitempty" doc:"of skip: name of the signal or update"`
 	Labels       map[string]string `json:"labels,omitempty" doc:"of set-labels: labels to set, by their names"`
 	Remove       []string          `json:"remove,omitempty" doc:"of set-labels: names of labels to remove"`
 	Priority     int16             `json:"priority,omitempty" doc:"of set-priority: 1, the most urgent, to 5"`
 	Point        string            `json:"point,omitempty" doc:"of reset and fork: event:N, step:NAME, failure, generation, start or fits"`
-	Unproven     bool              `json:"unproven,omitempty" doc:"of reset, fork and edit: do not replay what is kept; runs block if their code does not fit"`
+	Unproven     bool              `json:"unproven,omitempty" doc:"of reset, fork, edit and skip: do not replay what is kept; runs block if their code does not fit"`
 	NoMessages   bool              `json:"no_messages,omitempty" doc:"of reset and fork: leave out signals and updates that what is kept has not consumed"`
 	Messages     []string          `json:"messages,omitempty" doc:"with no_messages: names of signals and updates that come again all the same"`
-	Keep         bool              `json:"keep_children,omitempty" doc:"of reset and edit: do not cancel children whose start is taken back"`
-	Version      int32             `json:"workflow_version,omitempty" doc:"of fork: another version of the workflow"`
+	Keep         bool              `json:"keep_children,omitempty" doc:"of reset, edit and skip: do not cancel children whose start is taken back"`
+	Input        json.RawMessage   `json:"input,omitempty" doc:"of reset and fork, with generation or start: another input"`
+	Version      int32             `json:"workflow_version,omitempty" doc:"of fork, and with generation or start of reset: another version of the workflow"`
 	Queue        string            `json:"queue,omitempty" doc:"of fork: another queue"`
+
+	Results map[string]json.RawMessage `json:"results,omitempty" doc:"of fork: other results of steps, by their names: each in place of the first outcome"`
 }
 
 func (b *bulkRequest) job() bulk.Job {
 	return bulk.Job{Verb: bulk.Verb(b.Verb), Where: b.Where, All: b.All, Reason: b.Reason, Rate: b.Rate, Concurrency: b.Concurrency,
 		FreezeTimers: b.FreezeTimers, CancelSteps: b.CancelSteps, Again: b.Again, Signal: b.Signal, Payload: b.Payload, Step: b.Step, Labels: b.Labels, RemoveLabels: b.Remove, Priority: b.Priority,
-		To: runtime.Point(b.Point), Unproven: b.Unproven, NoMessages: b.NoMessages, Messages: b.Messages, KeepChildren: b.Keep, Version: b.Version, Queue: b.Queue}
+		To: runtime.Point(b.Point), Unproven: b.Unproven, NoMessages: b.NoMessages, Messages: b.Messages, KeepChildren: b.Keep, Version: b.Version, Queue: b.Queue,
+		Message: b.Message, Input: b.Input, Results: b.Results}
 }
 
 // startBulk counts what a job would act on, and starts it. The job acts on every run that it

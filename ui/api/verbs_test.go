@@ -330,6 +330,18 @@ func (s *shop) bulkOutcomes() {
 	if end(); job.Runs != 3 || job.Done != 3 {
 		s.t.Errorf("the job of failures says %+v", job)
 	}
+	for _, id := range ids {
+		s.must(http.StatusOK, "POST", "/runs/"+id+"/signal", `{"name": "spoilt", "payload": "x"}`, nil)
+	}
+	s.must(http.StatusAccepted, "POST", "/bulk", `{"verb": "skip", "message": "spoilt", "failures_of": "key=none", "unproven": true}`, &job)
+	if end(); job.Done != 3 {
+		s.t.Errorf("the job that skips says %+v", job)
+	}
+	s.must(http.StatusAccepted, "POST", "/bulk", `{"verb": "fork", "point": "start", "input": 2, "queue": "none", "failures_of": "key=none"}`, &job)
+	if end(); job.Done != 3 {
+		s.t.Errorf("the job that forks says %+v", job)
+	}
+	s.refused("eva", "POST", "/bulk", `{"verb": "fork", "point": "start", "results": {"weigh": 1}, "all": true}`, "invalid-request", "keeps no step")
 	s.refused("eva", "GET", "/bulk/"+source+"/outcomes?cursor=x", "", "invalid-request", "cursor")
 	s.refused("eva", "GET", "/bulk/"+ids[0]+"/outcomes", "", "not-found", "no job of bulk")
 	s.refused("eva", "POST", "/bulk", `{"verb": "pause", "failures_of": "`+ids[0]+`"}`, "invalid-request", "no bulk job")

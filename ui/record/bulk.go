@@ -9,7 +9,7 @@ import (
 // Bulk is a job over many runs, or what one would be.
 type Bulk struct {
 	Run         string        `json:"run,omitempty" doc:"id of the job, which is a run; absent for a dry run, and if there is nothing to do"`
-	Verb        string        `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
+	Verb        string        `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit, skip or delete"`
 	Status      string        `json:"status,omitempty" doc:"of the job: open, completed, failed, cancelled or terminated; absent without one"`
 	EndedBefore bool          `json:"ended_before,omitempty" doc:"whether the job with the key had ended before: nothing was done now"`
 	Runs        int           `json:"runs" doc:"how many runs the filter selected when the job began"`

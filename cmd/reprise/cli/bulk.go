@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -30,6 +31,7 @@ once. run pause, run resume and run cancel hold and end the job itself.`}
 		bulkVerb(a, bulk.Reset, "Let all runs that a filter selects go on from an earlier point of their histories", "See run reset, which has the points."),
 		bulkVerb(a, bulk.Fork, "Begin another run at a point of the history of each run that a filter selects", "The forks have no key. See run fork."),
 		bulkVerb(a, bulk.Edit, "Give a step of all runs that a filter selects a result", "STEP is a name; RESULT is a JSON value, @FILE or -. See run edit."),
+		bulkVerb(a, bulk.Skip, "Leave a message out of all runs that a filter selects", "MESSAGE is the name of a signal or an update that each run has once: one that it has yet\nto consume, or else one that it has consumed. Other runs count as failed. See run skip."),
 		bulkVerb(a, bulk.Delete, "Delete all closed runs that a filter selects, with histories, messages and keys", "It cannot be undone."),
 		bulkWatch(a), bulkShow(a))
 	return g
@@ -39,6 +41,8 @@ once. run pause, run resume and run cancel hold and end the job itself.`}
 type bulkFlags struct {
 	job         bulk.Job
 	failuresOf  string
+	input       string
+	results     []string
 	o           bulk.Options
 	dryRun, yes bool
 }
@@ -63,9 +67,21 @@ func (f *bulkFlags) addBack(c *cobra.Command) {
 	case bulk.Reset, bulk.Fork:
 		fl.BoolVar(&f.job.NoMessages, "no-messages", false, "leave out signals and updates that what is kept has not consumed")
 		fl.StringArrayVar(&f.job.Messages, "message", nil, "with --no-messages: name of signals and updates that come again all the same; may be repeated")
-	case bulk.Edit:
+		fl.StringVar(&f.input, "input", "", "with generation or start: another input, as a JSON value, @FILE or -")
+	case bulk.Edit, bulk.Skip:
 	default:
 		return
+	}
+	switch f.job.Verb {
+	case bulk.Reset:
+		fl.BoolVar(&f.job.KeepChildren, "keep-children", false, "do not cancel children that were started behind the point")
+		fl.Int32Var(&f.job.Version, "workflow-version", 0, "with generation or start: another version of the workflow")
+	case bulk.Fork:
+		fl.Int32Var(&f.job.Version, "workflow-version", 0, "another version of the workflow")
+		fl.StringVar(&f.job.Queue, "queue", "", "another queue")
+		fl.StringArrayVar(&f.results, "result", nil, "STEP=VALUE: another result of the first outcome of a step, as a JSON value, @FILE or -; may be repeated")
+	default:
+		fl.BoolVar(&f.job.KeepChildren, "keep-children", false, "do not cancel children whose start is taken back")
 	}
 	fl.BoolVar(&f.job.Unproven, "unproven", false, "do not replay what is kept; runs block if their code does not fit")
 }
@@ -100,14 +116,12 @@ key, the exit code is 4.`,
 		c.Use, c.Args, said = "set-priority N", cobra.ExactArgs(1), "1"
 	case bulk.Reset:
 		c.Use, c.Args, said = "reset POINT", cobra.ExactArgs(1), "step:charge"+unprovenOf(a)
-		c.Flags().BoolVar(&f.job.KeepChildren, "keep-children", false, "do not cancel children that were started behind the point")
 	case bulk.Fork:
 		c.Use, c.Args, said = "fork POINT", cobra.ExactArgs(1), "step:charge --workflow-version 2"+unprovenOf(a)
-		c.Flags().Int32Var(&f.job.Version, "workflow-version", 0, "another version of the workflow")
-		c.Flags().StringVar(&f.job.Queue, "queue", "", "another queue")
 	case bulk.Edit:
 		c.Use, c.Args, said = "edit STEP RESULT", cobra.ExactArgs(2), `charge '"at the desk"'`
-		c.Flags().BoolVar(&f.job.KeepChildren, "keep-children", false, "do not cancel children whose start is taken back")
+	case bulk.Skip:
+		c.Use, c.Args, said = "skip MESSAGE", cobra.ExactArgs(1), "moved"+unprovenOf(a)
 	}
 	f.addBack(c)
 	if said != "" {
@@ -153,11 +167,41 @@ func (f *bulkFlags) of(c *call, args []string) (bulk.Job, error) {
 		if job.Payload, err = c.argument("RESULT", append([]string{""}, args...)); err == nil {
 			err = c.unproven(runtime.LatestFit, job.Unproven)
 		}
+	case bulk.Skip:
+		job.Message = args[0]
+		err = c.unproven(runtime.LatestFit, job.Unproven)
 	case bulk.Reset, bulk.Fork:
 		job.To = runtime.Point(args[0])
-		err = c.unproven(job.To, job.Unproven)
+		if err = c.unproven(job.To, job.Unproven); err == nil {
+			err = f.others(c, &job)
+		}
 	}
 	return job, err
+}
+
+// others reads another input, and other results of steps.
+func (f *bulkFlags) others(c *call, job *bulk.Job) (err error) {
+	if f.input != "" {
+		if job.Input, err = c.input("--input", f.input); err != nil {
+			return err
+		}
+	}
+	for _, arg := range f.results {
+		step, value, ok := strings.Cut(arg, "=")
+		if !ok || step == "" {
+			return usage(c.Command, "--result %q is not the name of a step, =, and a value", arg)
+		}
+		if _, twice := job.Results[step]; twice {
+			return usage(c.Command, "--result is given twice for step %s", step)
+		}
+		if job.Results == nil {
+			job.Results = map[string]json.RawMessage{}
+		}
+		if job.Results[step], err = c.input("--result", value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bulk looks whether there is the job already, else counts, asks, and starts it. It waits for it.

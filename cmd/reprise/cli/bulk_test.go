@@ -219,6 +219,30 @@ func TestBulkBack(t *testing.T) {
 		wantText(t, "an edit without proof", reprise(t, store, cli.ExitUsage, append([]string{"bulk", "edit", "charge", "1"}, where...)...).err, "--unproven")
 		failed := reprise(t, store, cli.ExitFailed, append([]string{"bulk", "edit", "charge", `"paid"`, "--unproven", "--keep-children"}, where...)...)
 		wantText(t, "an edit of no step", failed.out, `no step "charge"`, "0 of 6 runs done")
+
+		only := []string{"--where", `shop = "7" and queue = "default"`, "--yes"}
+		for i := range 2 { // the third run has no message
+			reprise(t, store, cli.ExitDone, "run", "signal", fmt.Sprint("key=order:", i), "moved", `"Bonn"`)
+		}
+		skipped := reprise(t, store, cli.ExitFailed, append([]string{"bulk", "skip", "moved", "--unproven", "--keep-children"}, only...)...)
+		wantText(t, "a skip", skipped.out, "2 of 3 runs done, 1 failed", "no signal or update moved")
+		wantText(t, "a skip without proof", reprise(t, store, cli.ExitUsage, append([]string{"bulk", "skip", "moved"}, only...)...).err, "--unproven")
+		if d := show(t, store, "key=order:0"); d.Unread != 0 {
+			t.Errorf("after the skip the run has %d messages", d.Unread)
+		}
+		checkJSON(t, s, store, cli.ExitDone, append([]string{"bulk", "reset", "start", "--input", `{"n": 1}`, "--workflow-version", "3"}, only...)...)
+		if d := show(t, store, "key=order:0"); d.Run.Version != 3 {
+			t.Errorf("after the reset the run has version %d", d.Run.Version)
+		}
+		for args, says := range map[string]string{
+			"reset step:charge --unproven --input 1":          "choose the point start or generation",
+			"fork step:charge --unproven --result 1":          "name of a step",
+			"fork step:a --unproven --result a=1 --result a=": "twice",
+			"fork start --result charge=1":                    "keeps no step",
+		} {
+			got := reprise(t, store, cli.ExitUsage, append(append([]string{"bulk"}, strings.Fields(args)...), only...)...)
+			wantText(t, args, got.err, says)
+		}
 	})
 }
 

@@ -80,7 +80,7 @@ export interface Bulk {
 	runs: number;
 	/** of the job: open, completed, failed, cancelled or terminated; absent without one */
 	status?: string;
-	/** cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete */
+	/** cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit, skip or delete */
 	verb: string;
 }
 
@@ -104,12 +104,16 @@ export interface BulkRequest {
 	failures_of?: string;
 	/** of pause: timers stand still until the resume, and have then what is left of their time now */
 	freeze_timers?: boolean;
-	/** of reset and edit: do not cancel children whose start is taken back */
+	/** of reset and fork, with generation or start: another input */
+	input?: unknown;
+	/** of reset, edit and skip: do not cancel children whose start is taken back */
 	keep_children?: boolean;
 	/** name of the job: the same job with it is told of, with ended_before if it has ended; another one is refused */
 	key?: string;
 	/** of set-labels: labels to set, by their names */
 	labels?: Record<string, string>;
+	/** of skip: name of the signal or update */
+	message?: string;
 	/** with no_messages: names of signals and updates that come again all the same */
 	messages?: Array<string>;
 	/** of reset and fork: leave out signals and updates that what is kept has not consumed */
@@ -128,17 +132,19 @@ export interface BulkRequest {
 	reason?: string;
 	/** of set-labels: names of labels to remove */
 	remove?: Array<string>;
+	/** of fork: other results of steps, by their names: each in place of the first outcome */
+	results?: Record<string, unknown>;
 	/** of signal: its name */
 	signal?: string;
 	/** of edit: name of the step */
 	step?: string;
-	/** of reset, fork and edit: do not replay what is kept; runs block if their code does not fit */
+	/** of reset, fork, edit and skip: do not replay what is kept; runs block if their code does not fit */
 	unproven?: boolean;
-	/** cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete */
+	/** cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit, skip or delete */
 	verb: string;
 	/** which runs, see docs/finding-runs.md: workflow = order and status = blocked */
 	where?: string;
-	/** of fork: another version of the workflow */
+	/** of fork, and with generation or start of reset: another version of the workflow */
 	workflow_version?: number;
 }
 
