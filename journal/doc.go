@@ -114,7 +114,8 @@
 //     A run that names limits ([Start].Limits), or whose first owner does before it
 //     has begun (driver.Commit.Limits), holds them from before its first turn
 //     until the commit that closes it, over all generations, whichever nodes own it or
-//     die, and is [Limited] before. It is passed over while it is paused. No run comes
+//     die, and is [Limited] before. It is passed over while it is paused or its [Scope] is,
+//     and while no live node serves it. No run comes
 //     to wait for a key if as many do as its MaxBacklog says, beyond those for which
 //     there are places at that moment, but one of which Start.BeyondBacklog says that
 //     it does. A run that is opened again waits for its limits again, and a fork for its

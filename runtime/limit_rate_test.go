@@ -20,6 +20,11 @@ const (
 
 // inABubble tests a node on a store in memory, in the time of a bubble.
 func inABubble(t *testing.T, handle func(n *runtime.Node), test func(t *testing.T, ctx context.Context, client *runtime.Client)) {
+	inAStore(t, handle, func(t *testing.T, ctx context.Context, _ *memory.Store, client *runtime.Client) { test(t, ctx, client) })
+}
+
+// inAStore is inABubble for a test that needs the store, too.
+func inAStore(t *testing.T, handle func(n *runtime.Node), test func(*testing.T, context.Context, *memory.Store, *runtime.Client)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New(nil)
@@ -30,7 +35,7 @@ func inABubble(t *testing.T, handle func(n *runtime.Node), test func(t *testing.
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- n.Run(ctx) }()
-		test(t, ctx, n.Client())
+		test(t, ctx, store, n.Client())
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)

@@ -78,11 +78,9 @@ func (w *why) idle(t *journal.Task) string {
 // inLine adds to a reason for which no node begins a run what that does to others who need its
 // limits.
 func (w *why) inLine(r *Reason) {
-	const command = "to let others pass, pause the run itself: reprise run pause %s"
 	switch t := w.d.Run.Task; {
 	case t.State == journal.Limited:
-		r.Text += "; it is in the lines of its limits all the same, and takes a place when its turn comes"
-		r.Remedy += "; " + fmt.Sprintf(command, w.d.Run.ID)
+		r.Text += "; until then others pass it in the lines of its limits, where it keeps its place"
 	case t.Owner == 0 && t.Fence == 0 && w.limits.held != nil:
 		r.Text += "; it holds its limits and has not begun"
 		r.Remedy += "; to give its place to others, and let it begin later without one: reprise limit release " + w.limits.held.Handle()

@@ -188,6 +188,9 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 	}
 	if a.Scope != nil || a.Kind == AdminDrain { // every node has to look, or one
 		hints := []Hint{{Kind: HintNode}}
+		if a.Scope != nil { // its runs that wait for limits are passed, or come back
+			hints = append(hints, Hint{Kind: HintLimit})
+		}
 		j.publish(hints, hints)
 		return
 	}

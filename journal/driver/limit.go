@@ -37,6 +37,7 @@ type Want struct {
 	Priority int16
 	Since    time.Time // when the step fell due, by the store's clock
 	Needs    []journal.LimitNeed
+	Route    journal.Route // of a run that waits to begin; zero for a step, whose node has begun
 	// Held says that the node executes the step already, by a grant that the store does not know
 	// any more: it went back in time. The claims are held then, whatever the limits say, so that as
 	// few as possible are held beside them.

@@ -45,14 +45,15 @@ func (t *LimitTable) Arrive(wants []Want) {
 func (t *LimitTable) enter(wants []Want, node journal.NodeID, list *[]*LimitInsert) {
 	for i := range wants {
 		w := &wants[i]
-		h := &head{LimitHead: LimitHead{Node: node, ID: w.ID, Since: w.Since, Run: w.Run, Needs: w.Needs, Set: LimitSetOf(w.Needs)}}
+		h := &head{LimitHead: LimitHead{Node: node, ID: w.ID, Since: w.Since, Run: w.Run, Needs: w.Needs, Set: LimitSetOf(w.Needs, w.Route)}}
 		h.entered = &LimitInsert{Want: w, Ranks: make([]int64, len(w.Needs)), Set: h.Set}
 		*list = append(*list, h.entered)
 		for k, n := range w.Needs {
 			l := t.lines[LimitKey{n.Name, n.Key}]
 			p := place{l.rank(w), h}
-			h.entered.Ranks[k] = p.rank
-			l.put(p)
+			if h.entered.Ranks[k] = p.rank; !isHalted(t, w.Route) {
+				l.put(p)
+			}
 		}
 		for _, n := range w.Needs {
 			l := t.lines[LimitKey{n.Name, n.Key}]

@@ -72,7 +72,7 @@ func (l *tableLine) isAway(h *head) bool {
 }
 
 // unread tells whether there may be more in the list of the line than was read.
-func (l *tableLine) unread() bool { return len(l.cut) > 0 || len(l.sets) >= LimitHeadsMax }
+func (l *tableLine) unread() bool { return len(l.cut) > 0 || l.listed >= LimitHeadsMax }
 
 func costOf(h *head, k LimitKey) int64 {
 	for _, n := range h.Needs {

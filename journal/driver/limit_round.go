@@ -25,6 +25,11 @@ type LimitRows interface {
 	News(now time.Time, max int) ([]LimitNews, error)
 	LooksAt(now time.Time, max int) ([]LimitKey, error) // lines whose LookAt has come, that first
 	NextNews(now time.Time) (time.Time, error)          // when the next of these is due, of those that are not yet
+
+	Halts() (func(r journal.Route) bool, error) // see LimitHalts
+	// Unhalt puts sets that are noted as halted into the lists of their lines again, of routes that
+	// are not: those with the lowest First of each route. It returns these lines.
+	Unhalt(halts func(r journal.Route) bool, max int) ([]LimitKey, error)
 }
 
 // LimitNews is a claim of a run that a round takes in: the run has come to wait, has ended, or was
@@ -32,6 +37,7 @@ type LimitRows interface {
 // comes to wait again, and its place follows from its Since as before.
 type LimitNews struct {
 	Want
+	Set     int64     // once it has been in its lines
 	Counted bool      // whether it is in its lines
 	Ended   bool      // it is to be taken away
 	Paused  bool      // it is to be taken out of its lines, if it waits there
@@ -45,12 +51,20 @@ const (
 	LimitLooksMax = 100
 )
 
+// LimitHaltedMax is how many routes with halted sets the rounds for runs tell apart.
+const LimitHaltedMax = 1_000
+
 // DoLimitRound carries a round out.
 func DoLimitRound(rows LimitRows, node journal.NodeID, r *LimitRound, now time.Time) (LimitAnswer, error) {
 	if err := r.Gather(); err != nil {
 		return LimitAnswer{}, err
 	}
 	f := limitFiller{rows: rows, t: NewLimitTable(node, now)}
+	halts, err := rows.Halts()
+	if err != nil {
+		return LimitAnswer{}, err
+	}
+	f.t.SetHalts(halts)
 	freed, err := f.remove(r.Releases)
 	if err != nil {
 		return LimitAnswer{}, err
@@ -65,8 +79,12 @@ func DoLimitRound(rows LimitRows, node journal.NodeID, r *LimitRound, now time.T
 		if err != nil {
 			return LimitAnswer{}, err
 		}
-		keys = WithNews(append(keys, looks...), news)
-		f.t.answer.More = len(news) == LimitNewsMax || len(looks) == LimitLooksMax
+		back, err := rows.Unhalt(halts, LimitLooksMax)
+		if err != nil {
+			return LimitAnswer{}, err
+		}
+		keys = WithNews(slices.Concat(keys, looks, back), news)
+		f.t.answer.More = len(news) == LimitNewsMax || len(looks) == LimitLooksMax || len(back) == LimitLooksMax
 	}
 	if err := f.fill(keys); err != nil {
 		return LimitAnswer{}, err
@@ -121,12 +139,14 @@ func (t *LimitTable) TakeIn(news []LimitNews) (arrived []Want, ended []int64) {
 		switch {
 		case n.Ended:
 			ended = append(ended, n.ID)
+			leave(t, n)
 			for k := 0; k < len(n.Needs) && n.Counted; k++ {
 				need := &n.Needs[k]
 				t.Free(Freed{LimitKey: LimitKey{need.Name, need.Key}, Cost: need.Cost, Used: need.Cost, Granted: n.Granted})
 			}
 		case n.Paused && n.Granted.IsZero():
 			t.aside = append(t.aside, n.ID)
+			leave(t, n)
 			for _, need := range n.Needs {
 				t.Free(Freed{LimitKey: LimitKey{need.Name, need.Key}})
 			}

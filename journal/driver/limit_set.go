@@ -22,9 +22,11 @@ import (
 // claim, or it is in the list of a line at which a round will look at once. Rounds alone move sets,
 // with the locks of all lines of the set. What a list says too much costs a look.
 
-// LimitSetOf is the number of the set of a claim by its needs; 0 for a claim of one limit.
-func LimitSetOf(needs []journal.LimitNeed) int64 {
-	if len(needs) < 2 {
+// LimitSetOf is the number of the set of a claim by its needs, and of a run by its route; 0 for a
+// claim of one limit that no run has.
+func LimitSetOf(needs []journal.LimitNeed, route journal.Route) int64 {
+	ofRun := route != journal.Route{}
+	if len(needs) < 2 && !ofRun {
 		return 0
 	}
 	keys := make([]LimitKey, 0, len(needs))
@@ -38,6 +40,9 @@ func LimitSetOf(needs []journal.LimitNeed) int64 {
 			text = append(binary.AppendUvarint(text, uint64(len(part))), part...)
 		}
 	}
+	if ofRun {
+		text = append(binary.AppendVarint(text, int64(route.Version)), route.Queue+"\x00"+route.Workflow...)
+	}
 	sum := sha256.Sum256(text)
 	return int64(binary.BigEndian.Uint64(sum[:8]) | 1)
 }
@@ -45,14 +50,16 @@ func LimitSetOf(needs []journal.LimitNeed) int64 {
 // LimitSet is a set in the list of a line.
 type LimitSet struct {
 	Set   int64
-	First int64 // no claim of the set has a lower rank in the line
+	First int64         // no claim of the set has a lower rank in the line
+	Route journal.Route // of the runs; zero for steps, and for what an older release has stored
 }
 
 // LimitSetLine is what a store keeps of a set and one of its lines.
 type LimitSetLine struct {
 	LimitKey
 	LimitSet
-	Away bool // not in the list of the line
+	Away   bool // not in the list of the line
+	Halted bool // away until a node may begin runs of the route
 }
 
 // LimitSetWrites is what a round changes of sets, to be written in this order.
@@ -61,8 +68,11 @@ type LimitSetWrites struct {
 	// Enter are lines in which claims of sets have come to wait: a line that is not stored is made,
 	// not away, and a First that is higher is lowered.
 	Enter []LimitSetLine
-	// Moves are stored lines of which Away is set, and a First that is lower is raised.
+	// Moves are stored lines of which Away and Halted are set, and a First that is lower is raised.
 	Moves []LimitSetLine
+	// Left are sets that a claim has left. One of which no claim waits is forgotten. This comes
+	// behind what the round writes of claims.
+	Left []int64
 }
 
 // LimitHeads is who waits first in a line: the sets that the line lists, by First, up to
@@ -107,8 +117,10 @@ func (t *LimitTable) settleSets() {
 			t.reviewSets(l, entered)
 		}
 	}
-	slices.Sort(t.sets.Gone)
-	t.sets.Gone = slices.Compact(t.sets.Gone)
+	for _, list := range []*[]int64{&t.sets.Gone, &t.sets.Left} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	slices.SortFunc(t.sets.Enter, LimitSetLine.compare)
 	slices.SortFunc(t.sets.Moves, LimitSetLine.compare)
 }
@@ -128,7 +140,7 @@ func (t *LimitTable) enterSets() (entered map[int64]bool) {
 			}
 			entered[in.Set] = true
 			for i, n := range in.Needs {
-				k := LimitSetLine{LimitKey: LimitKey{n.Name, n.Key}, LimitSet: LimitSet{Set: in.Set}}
+				k := LimitSetLine{LimitKey: LimitKey{n.Name, n.Key}, LimitSet: LimitSet{Set: in.Set, Route: in.Route}}
 				if first, has := firsts[k]; !has || in.Ranks[i] < first {
 					firsts[k] = in.Ranks[i]
 				}
@@ -139,6 +151,9 @@ func (t *LimitTable) enterSets() (entered map[int64]bool) {
 		known := slices.ContainsFunc(t.lines[k.LimitKey].sets, func(s LimitSet) bool { return s.Set == k.Set && s.First <= first })
 		if k.First = first; !known {
 			t.sets.Enter = append(t.sets.Enter, k)
+		}
+		if isHalted(t, k.Route) {
+			halt(t, k.LimitKey, k.LimitSet)
 		}
 	}
 	return entered
@@ -179,9 +194,9 @@ func (t *LimitTable) moveSet(h *head, entered bool) {
 		if away && t.Now.Sub(h.Since) >= limitPatience {
 			away = slices.ContainsFunc(blocking, func(other *tableLine) bool { return !l.keptAhead(other) })
 		}
-		known := l.whole && !entered && (l.lists(h.Set) || len(l.sets) < LimitHeadsMax)
+		known := l.whole && !entered && (l.lists(h.Set) || l.listed < LimitHeadsMax)
 		if !known || l.lists(h.Set) == away {
-			t.sets.Moves = append(t.sets.Moves, LimitSetLine{LimitKey: l.key, LimitSet: LimitSet{h.Set, math.MinInt64}, Away: away})
+			t.sets.Moves = append(t.sets.Moves, LimitSetLine{LimitKey: l.key, LimitSet: LimitSet{Set: h.Set, First: math.MinInt64}, Away: away})
 		}
 		if !l.whole {
 			if !away && (l.gained == nil || l.due(n.Cost) < l.due(costOf(l.gained, l.key))) {
@@ -209,8 +224,8 @@ func (t *LimitTable) reviewSets(l *tableLine, entered map[int64]bool) {
 		}
 		if !waits && !entered[s.Set] {
 			t.sets.Gone = append(t.sets.Gone, s.Set)
-		} else if waits && len(l.sets) >= LimitHeadsMax && first > s.First {
-			t.raise(LimitSetLine{LimitKey: l.key, LimitSet: LimitSet{s.Set, first}})
+		} else if waits && l.listed >= LimitHeadsMax && first > s.First {
+			t.raise(LimitSetLine{LimitKey: l.key, LimitSet: LimitSet{Set: s.Set, First: first}})
 		}
 	}
 }

@@ -64,6 +64,7 @@ type LimitTable struct {
 	lines  map[LimitKey]*tableLine
 	heads  map[LimitGrant]*head
 	busy   map[string]bool // limits that another round has locked
+	halts  func(r journal.Route) bool
 	opened map[string]int  // how many open lines of a limit were read into the table
 	moved  map[string]bool // limits of which the round has granted something, or closed a line
 
@@ -91,7 +92,8 @@ type tableLine struct {
 	closed bool // nothing more of it is granted in this round
 	whole  bool // its heads are in the table
 
-	sets    []LimitSet      // in its list, as it was read
+	sets    []LimitSet      // in its list, as it was read, without those that are halted
+	listed  int             // how many sets were read
 	away    map[int64]bool  // what the round has said of sets
 	cut     map[int64]place // sets of which more wait than were read, 0 for none, with the last that was
 	horizon int64           // others may stand before a claim of a higher rank that were not read
@@ -129,14 +131,15 @@ func (p place) compare(o place) int {
 
 // read takes in who waits first in the line.
 func (l *tableLine) read(t *LimitTable, heads LimitHeads) {
+	if l.listed, l.horizon = len(heads.Sets), math.MaxInt64; l.listed >= LimitHeadsMax {
+		l.horizon = heads.Sets[l.listed-1].First
+	}
+	heads = withoutHalted(t, l.key, heads)
 	l.sets, l.away, l.cut = heads.Sets, map[int64]bool{}, map[int64]place{}
 	for i := range heads.Claims {
 		l.heads = append(l.heads, place{heads.Claims[i].Rank, t.headOf(&heads.Claims[i])})
 	}
 	slices.SortFunc(l.heads, place.compare)
-	if l.horizon = math.MaxInt64; len(l.sets) >= LimitHeadsMax {
-		l.horizon = l.sets[len(l.sets)-1].First
-	}
 	read := map[int64]int{}
 	for _, p := range l.heads {
 		set := p.Set
@@ -150,7 +153,7 @@ func (l *tableLine) readMax(set int64) int {
 	if set == 0 {
 		return LimitHeadsMax
 	}
-	return LimitSetHeads(len(l.sets))
+	return LimitSetHeads(l.listed)
 }
 
 // put puts a claim into its place in the line, unless others of its set may stand before it that

@@ -20,6 +20,7 @@ type limitWorld struct {
 	wants  map[int64]*worldClaim
 	names  map[int64]string
 	sets   map[LimitKey]map[int64]*worldSet
+	halted map[journal.Route]bool
 }
 
 type worldClaim struct {
@@ -30,7 +31,7 @@ type worldClaim struct {
 
 func newLimitWorld(t *testing.T, now time.Time, limits ...journal.Limit) *limitWorld {
 	w := &limitWorld{t: t, now: now, limits: map[LimitKey]journal.Limit{}, lines: map[LimitKey]LimitLine{}, wants: map[int64]*worldClaim{},
-		names: map[int64]string{}, sets: map[LimitKey]map[int64]*worldSet{}}
+		names: map[int64]string{}, sets: map[LimitKey]map[int64]*worldSet{}, halted: map[journal.Route]bool{}}
 	for _, l := range limits {
 		if err := l.Check(); err != nil {
 			t.Fatal(err)

@@ -68,6 +68,6 @@ func suite() []check {
 		startMessageChecks, claimChecks, clockChecks, loadChecks, pageChecks, endChecks, listChecks, findChecks,
 		aggregateChecks, adminChecks, pauseChecks, freezeChecks, selfPauseChecks, scopeChecks, editChecks, rewindChecks,
 		rewindChildrenChecks, amendChecks, forkChecks, auditChecks, onceChecks, memberChecks, strikeChecks, lostChecks, payloadChecks,
-		limitChecks, claimLimitChecks, rateLimitChecks, runLimitChecks, limitSetChecks, backlogChecks, unreadableChecks, shutChecks,
+		limitChecks, claimLimitChecks, rateLimitChecks, runLimitChecks, limitSetChecks, limitHaltChecks, backlogChecks, unreadableChecks, shutChecks,
 	)
 }

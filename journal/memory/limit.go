@@ -17,6 +17,7 @@ type limits struct {
 	claims map[driver.LimitGrant]*limitClaim
 	sets   limitSets
 	runs   runClaims
+	halts  func(r journal.Route) bool // of the present round
 }
 
 // limitLine is a line. Those that wait in it are sorted.
@@ -181,7 +182,7 @@ func (l *limits) Write(t *driver.LimitTable) error {
 	for _, in := range t.Arrivals() {
 		l.arrive(in, t.Now)
 	}
-	l.sets.write(t.Sets())
+	l.sets.write(t.Sets(), l.setWaits)
 	l.runs.begun = append(l.runs.begun, t.Begun()...)
 	for _, g := range t.Grants() {
 		c := l.claims[g]

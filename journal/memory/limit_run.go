@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ func awaitLimits(db *database, r *record, since time.Time) {
 	l := &db.limits
 	l.runs.last++
 	id := l.runs.last
-	c := &limitClaim{Want: driver.Want{ID: id, Run: r.run.ID, Priority: r.run.Priority, Since: since, Needs: slices.Clone(r.run.Limits)}}
+	c := &limitClaim{Want: driver.Want{ID: id, Run: r.run.ID, Priority: r.run.Priority, Since: since, Needs: slices.Clone(r.run.Limits), Route: r.route()}}
 	for _, n := range c.Needs { // as long as no round has ranked it
 		ageing := journal.LimitAgeingDefault
 		if row := l.bounds(driver.LimitKey{Name: n.Name, Key: n.Key}); row != nil {
@@ -121,7 +122,7 @@ func (l *limits) awaits(run journal.RunID) bool {
 func (l *limits) News(now time.Time, max int) (list []driver.LimitNews, err error) {
 	for id := range l.runs.news {
 		if c := l.claims[driver.LimitGrant{ID: id}]; !c.Since.After(now) {
-			list = append(list, driver.LimitNews{Want: c.Want, Counted: c.counted, Ended: c.ended, Paused: c.paused, Granted: c.granted})
+			list = append(list, driver.LimitNews{Want: c.Want, Set: c.set, Counted: c.counted, Ended: c.ended, Paused: c.paused, Granted: c.granted})
 		}
 	}
 	slices.SortFunc(list, func(a, b driver.LimitNews) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
@@ -162,6 +163,13 @@ func (l *limits) NextNews(now time.Time) (next time.Time, err error) {
 // limitRound carries a round out. Runs that have got their limits may begin, unless they are on
 // hold.
 func limitRound(db *database, node journal.NodeID, round *driver.LimitRound, now time.Time) (driver.LimitAnswer, error) {
+	var live []journal.Node
+	for _, n := range db.nodes {
+		if !n.lost && n.ExpiresAt.After(now) {
+			live = append(live, n.Node)
+		}
+	}
+	db.limits.halts = driver.LimitHalts(slices.Collect(maps.Values(db.pauses)), live)
 	a, err := driver.DoLimitRound(&db.limits, node, round, now)
 	for _, b := range db.limits.runs.begun {
 		beginLimited(db, b.Run, now)

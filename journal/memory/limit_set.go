@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
@@ -17,15 +18,17 @@ type setOfLine struct {
 }
 
 type setState struct {
-	first int64
-	away  bool
+	first  int64
+	away   bool
+	halted bool
+	route  journal.Route
 }
 
 // of are the sets in the list of a line.
 func (s limitSets) of(k driver.LimitKey) (list []driver.LimitSet) {
 	for at, state := range s {
 		if at.LimitKey == k && !state.away {
-			list = append(list, driver.LimitSet{Set: at.set, First: state.first})
+			list = append(list, driver.LimitSet{Set: at.set, First: state.first, Route: state.route})
 		}
 	}
 	slices.SortFunc(list, func(a, b driver.LimitSet) int {
@@ -42,23 +45,63 @@ func (s limitSets) lower(at setOfLine, rank int64) {
 	}
 }
 
-func (s limitSets) write(w driver.LimitSetWrites) {
+// write writes what a round says of sets. waits tells whether a claim of one waits.
+func (s limitSets) write(w driver.LimitSetWrites, waits func(set int64) bool) {
 	if len(w.Gone) > 0 {
 		maps.DeleteFunc(s, func(at setOfLine, _ setState) bool { return slices.Contains(w.Gone, at.set) })
 	}
 	for _, e := range w.Enter {
 		at := setOfLine{e.Set, e.LimitKey}
 		if _, stored := s[at]; !stored {
-			s[at] = setState{first: e.First}
+			s[at] = setState{first: e.First, route: e.Route}
 		}
 		s.lower(at, e.First)
 	}
 	for _, m := range w.Moves {
 		at := setOfLine{m.Set, m.LimitKey}
 		if state, stored := s[at]; stored {
-			s[at] = setState{first: max(state.first, m.First), away: m.Away}
+			state.first, state.away, state.halted = max(state.first, m.First), m.Away, m.Halted
+			s[at] = state
 		}
 	}
+	for _, set := range w.Left {
+		if !waits(set) {
+			maps.DeleteFunc(s, func(at setOfLine, _ setState) bool { return at.set == set })
+		}
+	}
+}
+
+// setWaits tells whether a claim of a set waits in its lines.
+func (l *limits) setWaits(set int64) bool {
+	for _, c := range l.claims {
+		if c.set == set && c.granted.IsZero() && !c.ended && (c.counted || c.Route == journal.Route{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// Halts implements driver.LimitRows.
+func (l *limits) Halts() (func(r journal.Route) bool, error) { return l.halts, nil }
+
+// Unhalt implements driver.LimitRows.
+func (l *limits) Unhalt(halts func(r journal.Route) bool, max int) (keys []driver.LimitKey, err error) {
+	var back []setOfLine
+	for at, state := range l.sets {
+		if state.halted && !halts(state.route) {
+			back = append(back, at)
+		}
+	}
+	slices.SortFunc(back, func(a, b setOfLine) int {
+		return cmp.Or(cmp.Compare(l.sets[a].first, l.sets[b].first), cmp.Compare(a.set, b.set), driver.CompareLimitKeys(a.LimitKey, b.LimitKey))
+	})
+	for _, at := range back[:min(max, len(back))] {
+		state := l.sets[at]
+		state.away, state.halted = false, false
+		l.sets[at] = state
+		keys = append(keys, at.LimitKey)
+	}
+	return keys, nil
 }
 
 // Heads implements driver.LimitRows.

@@ -29,6 +29,7 @@ type limitRound struct {
 	freed  []driver.Freed
 	known  []int64
 	runs   limitRuns
+	halts  limitHalts
 }
 
 // limitState is a row of limitStateSQL.
@@ -45,7 +46,7 @@ func (m *member) Limits(ctx context.Context, r driver.LimitRound) (a driver.Limi
 		return a, err
 	}
 	err = m.s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		x := &limitRound{s: m.s, m: m, r: &r, runs: limitRuns{keys: first.runs.keys, more: first.runs.more}}
+		x := &limitRound{s: m.s, m: m, r: &r, halts: first.halts, runs: limitRuns{keys: first.runs.keys, more: first.runs.more, back: first.runs.back}}
 		a, err = x.do(ctx, c)
 		return err
 	})
@@ -75,6 +76,10 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 	if x.r.Runs {
 		x.runs.read(x.s, &p)
 	}
+	if len(x.runs.back) > 0 {
+		a := arraysOfSets(x.runs.back)
+		p.exec(x.s.sql.limit.sets.unhalt, a.sets, a.names, a.keys)
+	}
 	if len(names) > 0 {
 		x.read(&p, withDefaults(keys, names), driver.LimitHeadsMax)
 	}
@@ -85,7 +90,9 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 		return driver.LimitAnswer{}, x.m.lost()
 	}
 	x.t = driver.NewLimitTable(x.m.id, x.now)
-	x.add(keys, true)
+	if err := x.add(ctx, c, keys, true); err != nil {
+		return driver.LimitAnswer{}, err
+	}
 	if err := x.gather(ctx, c); err != nil {
 		return driver.LimitAnswer{}, err
 	}
@@ -139,7 +146,7 @@ func (x *limitRound) gather(ctx context.Context, c *pgx.Conn) error {
 		x.t.Drop(x.r.Releases[releases+i].ID)
 	}
 	if len(keys) > 0 {
-		x.add(keys, true)
+		return x.add(ctx, c, keys, true)
 	}
 	return nil
 }
@@ -214,7 +221,11 @@ func (x *limitRound) read(p *pipeline, states []driver.LimitKey, heads int) {
 
 // add puts what was read into the table: the rows of limits first, then the lines. whole says that
 // the lines of the keys have their heads.
-func (x *limitRound) add(keys []driver.LimitKey, whole bool) {
+func (x *limitRound) add(ctx context.Context, c *pgx.Conn, keys []driver.LimitKey, whole bool) error {
+	if err := x.halting(ctx, c); err != nil {
+		return err
+	}
+	x.t.SetHalts(x.halts.halts)
 	for i := range x.states {
 		if l := x.states[i].limit; l != nil {
 			x.t.AddLimit(*l)
@@ -228,6 +239,7 @@ func (x *limitRound) add(keys []driver.LimitKey, whole bool) {
 			x.t.AddLine(s.key, s.line, x.heads[s.key], whole && !total)
 		}
 	}
+	return nil
 }
 
 // more adds the lines that wait for the same totals, and lines that those who wait first need
@@ -297,11 +309,10 @@ func (x *limitRound) readMore(ctx context.Context, c *pgx.Conn, keys []driver.Li
 		heads = driver.LimitHeadsMax
 	}
 	x.read(&p, withDefaults(keys, driver.LimitNames(keys)), heads)
-	err := p.send(ctx, c)
-	if err == nil {
-		x.add(keys, whole)
+	if err := p.send(ctx, c); err != nil {
+		return err
 	}
-	return err
+	return x.add(ctx, c, keys, whole)
 }
 
 // fresh are the wants that the store does not know.
@@ -324,11 +335,47 @@ func (x *limitRound) nothing(ctx context.Context) (idle bool, a driver.LimitAnsw
 		var p pipeline
 		p.query(x.s.sql.limit.member, each(func(row pgx.CollectableRow) error { return row.Scan(&alive, &a.Now) }), int32(x.m.id), x.m.me())
 		x.runs.due(x.s, &p)
-		return p.send(ctx, c)
+		x.halts.read(x.s, &p)
+		var halted []journal.Route
+		p.query(x.s.sql.limit.sets.halted, each(func(row pgx.CollectableRow) error {
+			var r journal.Route
+			err := row.Scan(&r.Queue, &r.Workflow, &r.Version)
+			halted = append(halted, r)
+			return err
+		}), driver.LimitHaltedMax)
+		if err := p.send(ctx, c); err != nil {
+			return err
+		}
+		if err := x.halts.know(ctx, x.s, c); err != nil {
+			return err
+		}
+		return x.runs.dueBack(ctx, x.s, c, halted, x.halts.halts)
 	})
 	if err == nil && !alive {
 		err = x.m.lost()
 	}
 	a.Now, a.Next = a.Now.UTC(), x.runs.next
 	return len(x.runs.keys) == 0 && x.r.Size() == 0 && !x.r.Held && !x.r.Compare, a, err
+}
+
+// halting finds out which routes are halted, if the lists of lines that were read have runs and it
+// is not known yet.
+func (x *limitRound) halting(ctx context.Context, q querier) error {
+	if x.halts.halts != nil {
+		return nil
+	}
+	for _, heads := range x.heads {
+		for _, s := range heads.Sets {
+			if (s.Route == journal.Route{}) {
+				continue
+			}
+			var p pipeline
+			x.halts.read(x.s, &p)
+			if err := p.send(ctx, q); err != nil {
+				return err
+			}
+			return x.halts.know(ctx, x.s, q)
+		}
+	}
+	return nil
 }

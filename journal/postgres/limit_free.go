@@ -36,7 +36,7 @@ type limitRateStatements struct {
 
 // limitSetStatements are those of sets of claims.
 type limitSetStatements struct {
-	list, gone, enter, move string
+	list, gone, enter, move, left, halted, haltedOf, unhalt, nodes, routes string
 }
 
 // limitFullStatements are those of limits that have a MaxBacklog.

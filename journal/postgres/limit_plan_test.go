@@ -10,7 +10,8 @@ import (
 )
 
 // limitBacklogSQL makes claims of runs by the thousand: behind a full key, and of runs that start
-// tomorrow; lines that are worth a look tomorrow; and claims of sets, of which a line lists one.
+// tomorrow; lines that are worth a look tomorrow; claims of sets, of which a line lists one; and sets
+// of a route that is halted.
 const limitBacklogSQL = `
 WITH claims AS (
     INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, counted)
@@ -22,10 +23,10 @@ WITH claims AS (
     SELECT 0, nextval('reprise.limit_runs_seq'), 0, 'l', 'other', 1, -n, now(), gen_random_uuid(), 0, '', 3, '[]', k.set_id
     FROM generate_series(1, $1::int) AS n CROSS JOIN unnest(ARRAY[1, 2]) AS k(set_id)
 ), sets AS (
-    INSERT INTO reprise.limit_sets (set_id, first, away, name, key)
-    SELECT k.set_id, -$1::int, k.set_id = 1, 'l', 'other' FROM unnest(ARRAY[1, 2]) AS k(set_id)
+    INSERT INTO reprise.limit_sets (set_id, first, away, halted, name, key, queue, workflow, version)
+    SELECT k.set_id, -$1::int, k.set_id = 1, false, 'l', 'other', 'q', 'w', 1 FROM unnest(ARRAY[1, 2]) AS k(set_id)
     UNION ALL
-    SELECT 1000 * $1::int + n, n, true, 'l', 'other' FROM generate_series(1, $1::int) AS n
+    SELECT 1000 * $1::int + n, n, true, true, 'l', 'other', 'q', 'w', 1 FROM generate_series(1, $1::int) AS n
     ON CONFLICT DO NOTHING
 )
 INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share, open, look_at)
@@ -47,8 +48,10 @@ VALUES (7, 1, 0, 'l', 'other', 1, 1, now(), now(), gen_random_uuid(), 1, 's', 3,
 var limitReads = map[string]string{
 	"limitStateSQL": "ARRAY['l', 'l', 'l'], ARRAY['full', 'other', '~total'], 64", "limitOpenSQL": "ARRAY['l'], 64",
 	"limitSetsSQL": "ARRAY['l', 'l', 'l'], ARRAY['full', 'other', '~total'], 64", "limitSetsGoneSQL": "ARRAY[1, 3]",
-	"limitSetsMoveSQL": "ARRAY[2], ARRAY['l'], ARRAY['other'], ARRAY[0], ARRAY[true]",
-	"limitDueSQL":      "500, 100", "limitNextSQL": "4611686018427387904", "limitNewsSQL": "500",
+	"limitSetsMoveSQL": "ARRAY[2], ARRAY['l'], ARRAY['other'], ARRAY[0], ARRAY[true], ARRAY[true]",
+	"limitSetsLeftSQL": "ARRAY[1, 3]", "limitHaltedSQL": "1000", "limitHaltedSetsSQL": "ARRAY['q', 'r'], ARRAY['w', 'w'], ARRAY[1, 1], 100",
+	"limitUnhaltSQL": "ARRAY[2], ARRAY['l'], ARRAY['other']",
+	"limitDueSQL":    "500, 100", "limitNextSQL": "4611686018427387904", "limitNewsSQL": "500",
 	"limitEndSQL":    "ARRAY['11111111-1111-1111-1111-111111111111'::uuid]",
 	"limitArriveSQL": "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3], ARRAY[0]", "limitAsideSQL": "ARRAY[0], ARRAY[-1]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",
 	"limitRemoveSQL": "0, ARRAY[-1]", "limitKnownSQL": "7, ARRAY[1]", "limitOfNodeSQL": "7, true",

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ type limitRuns struct {
 	more bool
 	next time.Time
 	news []driver.LimitNews
+	back []driver.LimitSetLine // sets that were halted, of routes that are not
 }
 
 // due looks at what a round should do for runs, and adds the statements to a pipeline that locks
@@ -39,6 +41,30 @@ func (r *limitRuns) due(s *Store, p *pipeline) {
 		return err
 	}), driver.LimitNewsMax, driver.LimitLooksMax)
 	r.queueNext(s, p)
+}
+
+// dueBack reads sets that are noted as halted, of those routes that are not, and whose lines are
+// worth a look.
+func (r *limitRuns) dueBack(ctx context.Context, s *Store, q querier, halted []journal.Route, halts func(r journal.Route) bool) error {
+	var back []driver.LimitSetLine
+	for _, route := range halted {
+		if !halts(route) {
+			back = append(back, driver.LimitSetLine{LimitSet: driver.LimitSet{Route: route}})
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	a := arraysOfSets(back)
+	var p pipeline
+	p.query(s.sql.limit.sets.haltedOf, each(func(row pgx.CollectableRow) error {
+		var l driver.LimitSetLine
+		err := row.Scan(&l.Set, &l.Name, &l.Key)
+		r.back, r.keys = append(r.back, l), append(r.keys, l.LimitKey)
+		r.more = r.more || len(r.back) == driver.LimitLooksMax
+		return err
+	}), a.queues, a.workflows, a.versions, driver.LimitLooksMax)
+	return p.send(ctx, q)
 }
 
 // queueNext adds the statement that tells when there will be something to do.
@@ -69,7 +95,8 @@ func (r *limitRuns) read(s *Store, p *pipeline) {
 		var granted pgtype.Timestamptz
 		var one journal.LimitNeed
 		var needs *string
-		err := row.Scan(&n.ID, &n.Run, &n.Priority, &n.Since, &granted, &n.Counted, &n.Ended, &n.Paused, &one.Name, &one.Key, &one.Cost, &needs)
+		err := row.Scan(&n.ID, &n.Run, &n.Priority, &n.Since, &granted, &n.Counted, &n.Ended, &n.Paused, &one.Name, &one.Key, &one.Cost, &needs,
+			&n.Set, &n.Route.Queue, &n.Route.Workflow, &n.Route.Version)
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,10 @@ SELECT (
 // are never news. It does not say so, and asks for the part in a way that no index can be searched
 // for: by either, a plan of an empty table would read the claims of all runs.
 const limitNewsSQL = `
-SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
+SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs, c.set_id,
+       coalesce(r.queue, ''), coalesce(r.workflow, ''), coalesce(r.version, 0)
+FROM reprise.limit_claims c
+LEFT JOIN LATERAL (SELECT r.queue, r.workflow, r.version FROM reprise.runs r WHERE r.id = ANY (ARRAY[c.run_id]) LIMIT 1) r ON true
 WHERE (c.ended OR c.counted = c.paused) AND c.part + 0 = 0 AND c.since <= (SELECT clock_timestamp())
 ORDER BY c.since, c.id LIMIT $1::int`
 

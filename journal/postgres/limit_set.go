@@ -11,7 +11,7 @@ func (x *limitRound) readSets(p *pipeline, names, keys []string, max int) {
 	p.query(x.s.sql.limit.sets.list, each(func(row pgx.CollectableRow) error {
 		var k driver.LimitKey
 		var s driver.LimitSet
-		err := row.Scan(&k.Name, &k.Key, &s.Set, &s.First)
+		err := row.Scan(&k.Name, &k.Key, &s.Set, &s.First, &s.Route.Queue, &s.Route.Workflow, &s.Route.Version)
 		heads := x.heads[k]
 		heads.Sets = append(heads.Sets, s)
 		x.heads[k] = heads
@@ -26,20 +26,34 @@ func (x *limitRound) writeSets(p *pipeline) {
 		p.exec(x.s.sql.limit.sets.gone, w.Gone)
 	}
 	if len(w.Enter) > 0 {
-		sets, names, keys, firsts, _ := setArrays(w.Enter)
-		p.exec(x.s.sql.limit.sets.enter, sets, names, keys, firsts)
+		a := arraysOfSets(w.Enter)
+		p.exec(x.s.sql.limit.sets.enter, a.sets, a.names, a.keys, a.firsts, a.queues, a.workflows, a.versions)
 	}
 	if len(w.Moves) > 0 {
-		sets, names, keys, firsts, away := setArrays(w.Moves)
-		p.exec(x.s.sql.limit.sets.move, sets, names, keys, firsts, away)
+		a := arraysOfSets(w.Moves)
+		p.exec(x.s.sql.limit.sets.move, a.sets, a.names, a.keys, a.firsts, a.away, a.halted)
+	}
+	if len(w.Left) > 0 {
+		p.exec(x.s.sql.limit.sets.left, w.Left)
 	}
 }
 
-func setArrays(list []driver.LimitSetLine) (sets []int64, names, keys []string, firsts []int64, away []bool) {
+// setArrays are lines of sets as columns.
+type setArrays struct {
+	sets, firsts      []int64
+	names, keys       []string
+	queues, workflows []string
+	versions          []int32
+	away, halted      []bool
+}
+
+func arraysOfSets(list []driver.LimitSetLine) (a setArrays) {
 	for i := range list {
 		l := &list[i]
-		sets, names, keys = append(sets, l.Set), append(names, l.Name), append(keys, l.Key)
-		firsts, away = append(firsts, l.First), append(away, l.Away)
+		a.sets, a.names, a.keys, a.firsts = append(a.sets, l.Set), append(a.names, l.Name), append(a.keys, l.Key), append(a.firsts, l.First)
+		a.queues, a.workflows = append(a.queues, l.Route.Queue), append(a.workflows, l.Route.Workflow)
+		a.versions = append(a.versions, l.Route.Version)
+		a.away, a.halted = append(a.away, l.Away), append(a.halted, l.Halted)
 	}
-	return sets, names, keys, firsts, away
+	return a
 }

@@ -51,7 +51,7 @@ LEFT JOIN LATERAL (
 
 // limitSetsSQL reads the sets that lines list, up to $3 of each.
 const limitSetsSQL = `
-SELECT k.name, k.key, s.set_id, s.first FROM unnest($1::text[], $2::text[]) AS k(name, key)
+SELECT k.name, k.key, s.set_id, s.first, s.queue, s.workflow, s.version FROM unnest($1::text[], $2::text[]) AS k(name, key)
 CROSS JOIN LATERAL (
     SELECT * FROM reprise.limit_sets s WHERE s.name = k.name AND s.key = k.key AND NOT s.away ORDER BY s.name, s.key, s.first LIMIT $3::int) s`
 
@@ -60,16 +60,17 @@ const limitSetsGoneSQL = `DELETE FROM reprise.limit_sets s WHERE s.set_id = ANY 
 
 // limitSetsEnterSQL writes lines of sets of which claims have come to wait.
 const limitSetsEnterSQL = `
-INSERT INTO reprise.limit_sets AS s (set_id, name, key, first, away)
-SELECT u.set_id, u.name, u.key, u.first, false
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) AS u(set_id, name, key, first)
+INSERT INTO reprise.limit_sets AS s (set_id, name, key, first, queue, workflow, version, away)
+SELECT u.set_id, u.name, u.key, u.first, u.queue, u.workflow, u.version, false
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::int[])
+     AS u(set_id, name, key, first, queue, workflow, version)
 ON CONFLICT (set_id, name, key) DO UPDATE SET first = excluded.first WHERE s.first > excluded.first`
 
 // limitSetsMoveSQL says whether lines list their sets.
 const limitSetsMoveSQL = `
-UPDATE reprise.limit_sets s SET first = greatest(s.first, u.first), away = u.away
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bool[]) AS u(set_id, name, key, first, away)
-WHERE s.set_id = u.set_id AND s.name = u.name AND s.key = u.key AND (s.first < u.first OR s.away <> u.away)`
+UPDATE reprise.limit_sets s SET first = greatest(s.first, u.first), away = u.away, halted = u.halted
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bool[], $6::bool[]) AS u(set_id, name, key, first, away, halted)
+WHERE s.set_id = u.set_id AND s.name = u.name AND s.key = u.key AND (s.first < u.first OR s.away <> u.away OR s.halted <> u.halted)`
 
 // limitOpenSQL finds the lines that come first for the total of their limit.
 const limitOpenSQL = `

@@ -29,6 +29,7 @@ type Store struct {
 	hints      *hints
 	exclude    exclusion
 	limitLocks limitLocks
+	routes     knownRoutes
 	singles    singles
 	silence    time.Duration // that ends a call: callTimeout
 

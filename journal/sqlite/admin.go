@@ -70,7 +70,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		return out, s.write(ctx, 0, func(b *batch) error {
 			return b.member(func() error {
 				if a.Kind == driver.AdminReleaseClaim {
-					return releaseClaim(b, &a, now())
+					return releaseClaim(b, s.nodes, &a, now())
 				}
 				return setLimit(b, &a, now())
 			})

@@ -67,8 +67,9 @@ WHERE l.key = '~total'`
 
 // limitRows are the rows of limits in a transaction of the writer's.
 type limitRows struct {
-	q  querier
-	at time.Time
+	q     querier
+	at    time.Time
+	nodes *nodes // of a round
 }
 
 // Limit implements driver.LimitRows.

@@ -45,7 +45,7 @@ WHERE c.node = +? AND c.id = ? AND c.ended = 0 ORDER BY c.part LIMIT 1`
 func setLimit(q querier, a *driver.AdminAction, at time.Time) error {
 	l := a.Limit
 	k := driver.LimitKey{Name: l.Name, Key: l.Key}
-	rows := limitRows{q, at}
+	rows := limitRows{q: q, at: at}
 	has, err := rows.Limit(k)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func retotal(q querier, k driver.LimitKey, totals bool) error {
 }
 
 // releaseClaim frees what a node claims. What has changed is in the audit (J12).
-func releaseClaim(q querier, a *driver.AdminAction, at time.Time) error {
+func releaseClaim(q querier, nodes *nodes, a *driver.AdminAction, at time.Time) error {
 	var found *journal.LimitClaim
 	var needs []journal.LimitNeed
 	err := q.query(limitClaimSQL, func(r row) (err error) {
@@ -130,7 +130,7 @@ func releaseClaim(q querier, a *driver.AdminAction, at time.Time) error {
 		return journal.ErrNoClaim
 	}
 	round := driver.LimitRound{Releases: []driver.LimitRelease{{ID: a.Claim.ID, Needs: needs}}}
-	if _, err := driver.DoLimitRound(&limitRows{q, at}, a.Claim.Node, &round, at); err != nil {
+	if _, err := driver.DoLimitRound(&limitRows{q, at, nodes}, a.Claim.Node, &round, at); err != nil {
 		return err
 	}
 	if found.Node == 0 && found.Granted.IsZero() { // the run goes without

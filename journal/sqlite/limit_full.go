@@ -33,7 +33,7 @@ ORDER BY c.id LIMIT 1`
 
 // rooms are the rooms of what a run needs; nil for those that no backlog bounds.
 func (e *effects) rooms(needs []journal.LimitNeed) (list []*driver.LimitRoom, err error) {
-	rows := limitRows{e.q, e.at}
+	rows := limitRows{q: e.q, at: e.at}
 	for _, n := range needs {
 		k := driver.LimitKey{Name: n.Name, Key: n.Key}
 		all, err := rows.Limit(driver.LimitKey{Name: n.Name})

@@ -43,7 +43,7 @@ WHERE c.name = ? AND c.key = ? AND c.granted_at IS NULL AND c.counted = 1 AND c.
 func (s *Store) Limits(ctx context.Context, f journal.LimitFilter) (page journal.LimitPage, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		page = journal.LimitPage{Now: now()}
-		rows := limitRows{c, page.Now}
+		rows := limitRows{q: c, at: page.Now}
 		if f.Run.IsZero() {
 			err := c.query(limitsSQL, func(r row) error { page.Limits = append(page.Limits, limitOf(r)); return nil }, f.Name, f.Key)
 			if err != nil {

@@ -33,7 +33,7 @@ func TestRunsHoldLimitsOverProcesses(t *testing.T) {
 	}
 	node := func() driver.Membership {
 		t.Helper()
-		m, err := j.Join(ctx, journal.Node{Name: "n", Lease: time.Minute})
+		m, err := j.Join(ctx, journal.Node{Name: "n", Routes: []journal.Route{{Queue: journal.DefaultQueue, Workflow: "flow", Version: 1}}, Lease: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

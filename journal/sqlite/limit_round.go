@@ -15,7 +15,7 @@ func (m *member) Limits(ctx context.Context, r driver.LimitRound) (a driver.Limi
 				return m.errLost()
 			}
 			at := now()
-			a, err = driver.DoLimitRound(&limitRows{b, at}, m.id, &r, at)
+			a, err = driver.DoLimitRound(&limitRows{b, at, m.s.nodes}, m.id, &r, at)
 			return err
 		})
 	})

@@ -41,8 +41,9 @@ SELECT count(*) FROM reprise_limit_claims c WHERE c.node = 0 AND c.run_id = ? AN
 
 // limitNewsSQL reads the claims of runs that a round takes in.
 const limitNewsSQL = `
-SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs
-FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_news_idx
+SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.paused, c.name, c.key, c.cost, c.needs, c.set_id,
+       r.queue, r.workflow, r.version
+FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_news_idx LEFT JOIN reprise_runs r ON r.id = c.run_id
 WHERE c.node = 0 AND c.part = 0 AND (c.ended = 1 OR c.counted = c.paused) AND c.since <= ? ORDER BY c.since, c.id LIMIT ?`
 
 // limitLooksSQL finds lines that are worth a look because of runs.
@@ -141,7 +142,8 @@ func awaitsLimits(q querier, run journal.RunID) (waits bool, err error) {
 func (l *limitRows) News(now time.Time, max int) (list []driver.LimitNews, err error) {
 	err = l.q.query(limitNewsSQL, func(r row) (err error) {
 		n := driver.LimitNews{Counted: r.bool(5), Ended: r.bool(6), Paused: r.bool(7), Granted: r.time(4)}
-		n.ID, n.Run, n.Priority, n.Since = r.int(0), r.id(1), int16(r.int(2)), r.time(3)
+		n.ID, n.Run, n.Priority, n.Since, n.Set = r.int(0), r.id(1), int16(r.int(2)), r.time(3), r.int(12)
+		n.Route = journal.Route{Queue: r.text(13), Workflow: r.text(14), Version: int32(r.int(15))}
 		n.Needs, err = driver.DecodeLimitNeeds(r.text(11), journal.LimitNeed{Name: r.text(8), Key: r.text(9), Cost: r.int(10)})
 		list = append(list, n)
 		return err

@@ -7,7 +7,7 @@ import (
 
 // limitSetsSQL reads the sets that a line lists.
 const limitSetsSQL = `
-SELECT s.set_id, s.first FROM reprise_limit_sets s INDEXED BY reprise_limit_sets_line_idx
+SELECT s.set_id, s.first, s.queue, s.workflow, s.version FROM reprise_limit_sets s INDEXED BY reprise_limit_sets_line_idx
 WHERE s.name = ? AND s.key = ? AND s.away = 0 ORDER BY s.first LIMIT ?`
 
 // limitHeadsSQL reads which claims of a set wait first in a line, or of no set.
@@ -22,10 +22,15 @@ const limitRanksSQL = `SELECT c.rank FROM reprise_limit_claims c WHERE c.node = 
 const (
 	limitSetsGoneSQL  = `DELETE FROM reprise_limit_sets WHERE set_id = ?`
 	limitSetsEnterSQL = `
-INSERT INTO reprise_limit_sets (set_id, name, key, first, away) VALUES (?, ?, ?, ?, 0)
+INSERT INTO reprise_limit_sets (set_id, name, key, first, queue, workflow, version, away) VALUES (?, ?, ?, ?, ?, ?, ?, 0)
 ON CONFLICT (set_id, name, key) DO UPDATE SET first = excluded.first WHERE first > excluded.first`
 	limitSetsMoveSQL = `
-UPDATE reprise_limit_sets SET first = max(first, ?1), away = ?2 WHERE set_id = ?3 AND name = ?4 AND key = ?5 AND (first < ?1 OR away <> ?2)`
+UPDATE reprise_limit_sets SET first = max(first, ?1), away = ?2, halted = ?3
+WHERE set_id = ?4 AND name = ?5 AND key = ?6 AND (first < ?1 OR away <> ?2 OR halted <> ?3)`
+	limitSetsLeftSQL = `
+DELETE FROM reprise_limit_sets AS s WHERE s.set_id = ? AND NOT EXISTS (
+    SELECT 1 FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_heads_idx
+    WHERE c.name = s.name AND c.key = s.key AND c.set_id = s.set_id AND c.granted_at IS NULL AND c.counted = 1 AND c.ended = 0)`
 )
 
 // The process before is dead: sets of its steps alone are gone, and what has held up the others may
@@ -35,13 +40,14 @@ const (
 DELETE FROM reprise_limit_sets AS s WHERE NOT EXISTS (
     SELECT 1 FROM reprise_limit_claims c
     WHERE c.name = s.name AND c.key = s.key AND c.set_id = s.set_id AND c.granted_at IS NULL AND c.counted = 1 AND c.ended = 0)`
-	limitSetsListSQL = `UPDATE reprise_limit_sets SET away = 0`
+	limitSetsListSQL = `UPDATE reprise_limit_sets SET away = 0, halted = 0`
 )
 
 // Heads implements driver.LimitRows.
 func (l *limitRows) Heads(k driver.LimitKey) (heads driver.LimitHeads, err error) {
 	err = l.q.query(limitSetsSQL, func(r row) error {
-		heads.Sets = append(heads.Sets, driver.LimitSet{Set: r.int(0), First: r.int(1)})
+		heads.Sets = append(heads.Sets, driver.LimitSet{Set: r.int(0), First: r.int(1),
+			Route: journal.Route{Queue: r.text(2), Workflow: r.text(3), Version: int32(r.int(4))}})
 		return nil
 	}, k.Name, k.Key, int64(driver.LimitHeadsMax))
 	if err == nil {
@@ -78,11 +84,14 @@ func (l *limitRows) writeSets(w driver.LimitSetWrites) error {
 	}
 	for i := range w.Enter {
 		e := &w.Enter[i]
-		x.exec(limitSetsEnterSQL, e.Set, e.Name, e.Key, e.First)
+		x.exec(limitSetsEnterSQL, e.Set, e.Name, e.Key, e.First, e.Route.Queue, e.Route.Workflow, int64(e.Route.Version))
 	}
 	for i := range w.Moves {
 		m := &w.Moves[i]
-		x.exec(limitSetsMoveSQL, m.First, boolArg(m.Away), m.Set, m.Name, m.Key)
+		x.exec(limitSetsMoveSQL, m.First, boolArg(m.Away), boolArg(m.Halted), m.Set, m.Name, m.Key)
+	}
+	for _, set := range w.Left {
+		x.exec(limitSetsLeftSQL, set)
 	}
 	return x.err
 }

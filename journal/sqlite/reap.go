@@ -121,7 +121,7 @@ type freeFunc func(q querier, run journal.RunID, at time.Time) (quarantined bool
 func (s *Store) freeTasks(ctx context.Context, owner journal.NodeID, one freeFunc) (total freed, err error) {
 	err = s.write(ctx, 0, func(b *batch) error { // J14
 		at := now()
-		return driver.FreeLimits(&limitRows{b, at}, owner, at)
+		return driver.FreeLimits(&limitRows{q: b, at: at}, owner, at)
 	})
 	if err != nil {
 		return total, err

@@ -190,7 +190,11 @@ CREATE TABLE reprise.limit_sets (
     first bigint NOT NULL,
     away boolean NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
-    key text NOT NULL COLLATE pg_catalog."C"
+    key text NOT NULL COLLATE pg_catalog."C",
+    halted boolean DEFAULT false NOT NULL,
+    version integer DEFAULT 0 NOT NULL,
+    queue text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    workflow text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
 );
 
 CREATE TABLE reprise.limits (
@@ -536,6 +540,8 @@ CREATE INDEX limit_claims_run_idx ON reprise.limit_claims USING btree (run_id) W
 CREATE INDEX limit_lines_look_idx ON reprise.limit_lines USING btree (look_at) WHERE (look_at IS NOT NULL);
 
 CREATE INDEX limit_lines_open_idx ON reprise.limit_lines USING btree (name, share, served) WHERE open;
+
+CREATE INDEX limit_sets_halted_idx ON reprise.limit_sets USING btree (queue, workflow, version, first) WHERE halted;
 
 CREATE INDEX limit_sets_line_idx ON reprise.limit_sets USING btree (name, key, first) WHERE (NOT away);
 

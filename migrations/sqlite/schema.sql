@@ -83,7 +83,7 @@ CREATE TABLE reprise_limit_sets (
     name   TEXT    NOT NULL,
     key    TEXT    NOT NULL,
     first  INTEGER NOT NULL,                -- no claim of the set has a lower rank in the line
-    away   INTEGER NOT NULL,                -- another of its lines holds the set up: the line does not list it
+    away   INTEGER NOT NULL, halted INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '', workflow TEXT NOT NULL DEFAULT '', version INTEGER NOT NULL DEFAULT 0,                -- another of its lines holds the set up: the line does not list it
     PRIMARY KEY (set_id, name, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -207,6 +207,8 @@ CREATE INDEX reprise_limit_claims_run_idx ON reprise_limit_claims (run_id) WHERE
 CREATE INDEX reprise_limit_lines_look_idx ON reprise_limit_lines (look_at) WHERE look_at IS NOT NULL;
 
 CREATE INDEX reprise_limit_lines_open_idx ON reprise_limit_lines (name, share, served) WHERE open = 1;
+
+CREATE INDEX reprise_limit_sets_halted_idx ON reprise_limit_sets (queue, workflow, version, first) WHERE halted = 1;
 
 CREATE INDEX reprise_limit_sets_line_idx ON reprise_limit_sets (name, key, first) WHERE away = 0;
 

@@ -1,0 +1,11 @@
+-- additive
+-- Runs that no node can begin now, because their scope is paused or no live node serves them, are passed over as sets.
+
+-- Claims of runs that need the same lines are a set for each route. Rows that are not of runs, or are of a release before, have no route.
+ALTER TABLE reprise_limit_sets ADD COLUMN halted INTEGER NOT NULL DEFAULT 0;   -- away until a node can begin runs of the route
+ALTER TABLE reprise_limit_sets ADD COLUMN queue TEXT NOT NULL DEFAULT '';
+ALTER TABLE reprise_limit_sets ADD COLUMN workflow TEXT NOT NULL DEFAULT '';
+ALTER TABLE reprise_limit_sets ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+
+-- The routes that are halted, one probe each, and of one that goes on the sets of which the first claim is the earliest.
+CREATE INDEX reprise_limit_sets_halted_idx ON reprise_limit_sets (queue, workflow, version, first) WHERE halted = 1;
