@@ -45,7 +45,7 @@ func (r *run) onActivate(m *activate) {
 	}
 	r.epoch++
 	r.enter(ready)
-	r.info, r.task, r.unconfirmed = &c.Run, c.Task, unconfirmed
+	r.info, r.task, r.unconfirmed, r.apart = &c.Run, c.Task, unconfirmed, c.Apart
 	r.changed, r.proved = time.Now(), false
 	r.newcomer, r.since, r.worked, r.rest, r.stalled = m.newcomer, r.changed, false, time.Time{}, time.Time{}
 	r.trouble.problem, r.trouble.stack = "", ""

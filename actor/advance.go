@@ -8,9 +8,9 @@ import "time"
 //
 // A run that never committed and has no messages has nothing to load: its start row came with the
 // activation. If that is unconfirmed, the load is needed all the same, to learn whether the run is
-// still ours. A full turn's worth of inputs is taken before more messages are read, because the
-// inbox may be larger than memory. A step that has borrowed the store keeps the turns of its run
-// waiting until its attempt has ended.
+// still ours, and if the claim had no room for all of the row. A full turn's worth of inputs is
+// taken before more messages are read, because the inbox may be larger than memory. A step that has
+// borrowed the store keeps the turns of its run waiting until its attempt has ended.
 func (r *run) advance() {
 	for {
 		switch {
@@ -22,6 +22,8 @@ func (r *run) advance() {
 			r.submitBlock()
 		case r.phase != ready:
 			return
+		case r.apart > 0:
+			r.load(r.machine != nil)
 		case r.machine == nil && r.task.Turn == 0 && !r.inputs.news && !r.unconfirmed:
 			r.rebuild()
 		case r.machine == nil:

@@ -23,7 +23,7 @@ func loadPage(r *run) {
 }
 
 func ask(r *run, q driver.LoadRequest) {
-	q.Run, q.Owned = r.info.ID, true
+	q.Run, q.Owned, q.Apart = r.info.ID, true, r.apart
 	host, self, epoch := r.host, r.self, r.epoch
 	host.o.Store.Load(q, func(h driver.History, err error) {
 		host.send(self, loaded{epoch: epoch, history: h, err: err})
@@ -41,6 +41,20 @@ type partial struct {
 	machine *replay.Machine
 	events  int
 	took    time.Duration // for replaying
+}
+
+// takeRow takes what the claim had no room for. The task of the activation is the newer one, but
+// for what was left out of it: nobody else writes attempts while this node owns the run, and it has
+// committed nothing since.
+func takeRow(r *run, row *journal.Run) {
+	r.apart = 0
+	r.task.Attempts = row.Task.Attempts
+	if r.machine != nil {
+		r.steps.recall(row.Task.Attempts)
+	}
+	info := *row
+	info.Task = nil
+	r.info = &info
 }
 
 // takeHistory replays a page of the history. If it was not the last one, the next one is asked for,

@@ -33,6 +33,9 @@ func (r *run) onLoaded(m loaded) {
 		r.unconfirmed = false
 		hear(r, task.State)
 		noteFreezes(r, m.history.Run.Freezes)
+		if r.apart > 0 {
+			takeRow(r, &m.history.Run)
+		}
 		if r.machine == nil {
 			takeHistory(r, &m.history)
 		} else if !onHold(r) {

@@ -68,6 +68,7 @@ type run struct {
 	changed     time.Time      // local time at which the activation or the last outcome came: see onCompared
 	proved      bool           // the head proves the owner: see provesOwner
 	unconfirmed bool           // the claim may be out of date: see System.ActivateUnconfirmed
+	apart       int            // bytes that the claim had no room for and that are not loaded yet, see driver.Claimed
 	handBack    bool           // without waiting for steps: the drain has no time left
 
 	place // that it has in this node

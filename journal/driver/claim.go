@@ -59,8 +59,28 @@ const WaitingMax = 1000
 // Claimed is a task now owned by the node, with its run's identity. One whose Run is Unreadable is
 // owned like any other: its owner blocks it.
 type Claimed struct {
-	Task journal.Task
-	Run  journal.Run // without Terminal and Task
+	Task journal.Task // Attempts are empty if Apart says so
+	Run  journal.Run  // without Terminal and Task; Input, Published and Headers are empty if Apart says so
+	// Apart is above 0 if the claim had no room for what has no small limit, and says how many
+	// bytes that is. The owner loads it before it does anything else, see LoadRequest.Apart.
+	Apart int
+}
+
+// ClaimBytesMax bounds what one claim returns of values without a small limit: inputs, what steps
+// in retry have left, published values, headers. A node claims for all its runs by one call at a
+// time, and on a slow network all of them wait for that.
+const ClaimBytesMax = 512 << 10
+
+// ApartBytes is what counts of a run for that.
+func ApartBytes(run *journal.Run, attempts int) int {
+	n := attempts + len(run.Input.Data)
+	for i := range run.Published {
+		n += len(run.Published[i].Name) + len(run.Published[i].Value.Data)
+	}
+	for k, v := range run.Headers {
+		n += len(k) + len(v)
+	}
+	return n
 }
 
 // ClaimedOf divides a run that was read with its task.

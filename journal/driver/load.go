@@ -49,6 +49,9 @@ type LoadRequest struct {
 	// the claim had: Run has at least ID, Generation, Freezes and the Task's owner, fence,
 	// generation, newest message and state.
 	Owned bool
+	// Apart is Claimed.Apart of a run whose owner has not loaded it since: the answer has all of
+	// the run, whatever Owned says. Calls are divided by it.
+	Apart int
 	// Answer asks for the reply to this update; 0 for none. Of the run there is nothing but what
 	// tells why there is no reply: id, status, terminal event, and state and problem of the task.
 	Answer journal.InboxSeq
@@ -148,7 +151,7 @@ const (
 func inPages(requests []LoadRequest, fn func(from, to int) error) error {
 	from, sum := 0, 0
 	for i := range requests {
-		bytes := requests[i].BytesMax()
+		bytes := requests[i].BytesMax() + requests[i].Apart
 		if requests[i].Answer != 0 {
 			bytes = loadAnswerBytes
 		}

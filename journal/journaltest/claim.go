@@ -23,6 +23,7 @@ var claimChecks = []check{
 	{"Claim_CountsWhatItLeaves", claimCounts},
 	{"Claim_ReturnsWhatTheRunWaitedFor", claimReturnsTask},
 	{"Claim_ReconcilesALaterOwnership", reconcileLater},
+	{"Claim_LeavesOutWhatIsLarge", claimApart},
 }
 
 // A claim returns tasks of the routes that it names, and no other queue, workflow or version: code

@@ -21,13 +21,14 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	defer s.db.mu.Unlock()
 	// What the node owns comes first: a task that this claim acquires is in Tasks once, and is
 	// never among those that need attention.
-	c := driver.Claim{Now: now}
+	c, room := driver.Claim{Now: now}, claimRoom(driver.ClaimBytesMax)
 	alive := s.db.alive(r.Node)
 	if h := s.db.held[r.Node]; h != nil && alive {
 		if r.Reconcile {
 			for _, rec := range inOrder(h.all) {
 				if rec.unconfirmed {
 					c.Tasks = append(c.Tasks, rec.claimed())
+					room.take(rec, &c.Tasks[len(c.Tasks)-1])
 				}
 			}
 		}
@@ -47,9 +48,24 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	}
 	for _, rec := range pick(list, &r) {
 		c.Tasks = append(c.Tasks, s.db.acquire(rec, r.Node, r.Chance, now))
+		room.take(rec, &c.Tasks[len(c.Tasks)-1])
 	}
 	c.NextDue = nextVisible(list)
 	return c, nil
+}
+
+// claimRoom is the room that a claim has left for what has no small limit. Nothing here is far
+// away, so what does not fit is left out only to be like the other stores.
+type claimRoom int
+
+func (room *claimRoom) take(r *record, c *driver.Claimed) {
+	size := driver.ApartBytes(&c.Run, len(r.attempts))
+	if size <= int(*room) {
+		*room -= claimRoom(size)
+		return
+	}
+	c.Apart = size
+	c.Task.Attempts, c.Run.Input.Data, c.Run.Published, c.Run.Headers = nil, nil, nil, nil
 }
 
 // acquire makes node the owner of a free task. The fence grows here and nowhere else, so whoever

@@ -36,6 +36,8 @@ import (
 // waits behind them; TestClaimIsFlat compares the pages read. $8 is where the search begins, see
 // marks: rows that were taken leave dead entries before it.
 //
+// What has no small limit comes with a claim as far as $13 bytes go, see claimFits.
+//
 // Suspects, who have $11 strikes, are passed over unless some may be taken: $10 is a number of
 // strikes that the tasks are below. Of those that are found then, $9 are taken, and the others are
 // locked for the moment of the statement.
@@ -77,10 +79,10 @@ WITH head AS (
     RETURNING t.run_id, t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
               t.attempts, t.waiting, t.strikes, t.state, t.problem, k.link, k.visible_at AS due_at
 )
-SELECT ` + taskColumns + `,
-       ` + runColumns + `
+SELECT ` + claimColumns + `
 FROM taken t
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
+CROSS JOIN (SELECT $13::bigint AS bytes) most
 ORDER BY t.priority, t.due_at, t.run_id`
 
 // claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier
@@ -88,13 +90,31 @@ ORDER BY t.priority, t.due_at, t.run_id`
 // confirm these tasks. Its order is that of tasks_owner_idx, to force that index; the caller needs
 // none.
 const claimUnconfirmedSQL = `
-SELECT ` + taskColumns + `,
-       ` + runColumns + `
-FROM reprise.tasks t
+SELECT ` + claimColumns + `
+FROM (
+    SELECT * FROM reprise.tasks t
+    WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven
+      AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL)
+    ORDER BY t.owner, t.visible_at) t -- for the index, not for the caller
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
-WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven
-  AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL)
-ORDER BY t.owner, t.visible_at -- for the index, not for the caller`
+CROSS JOIN (SELECT $3::bigint AS bytes) most`
+
+// What a claim says of each task. What has no small limit, such as an input, comes as far as there
+// is room: one large input would keep all that is claimed with it waiting for seconds on a slow
+// network. The smallest come first, so a small run never pays for a large one beside it. Of the
+// others the claim tells the size, and they are loaded, see driver.Claimed. Sizes of values that
+// are stored outside of their rows are in the rows, so nothing of what is left out is fetched.
+const (
+	claimColumns = taskSmall + `, CASE WHEN ` + claimFits + ` THEN t.attempts END,
+       ` + runSmall + `,
+       CASE WHEN ` + claimFits + ` THEN r.input END,
+       CASE WHEN ` + claimFits + ` THEN r.published END,
+       CASE WHEN ` + claimFits + ` THEN r.headers END,
+       CASE WHEN ` + claimFits + ` THEN 0 ELSE ` + claimSize + ` END`
+	claimFits = `sum(` + claimSize + `) OVER (ORDER BY ` + claimSize + `, t.run_id ROWS UNBOUNDED PRECEDING) <= most.bytes`
+	claimSize = `(octet_length(t.attempts) + coalesce(octet_length(r.input), 0) + coalesce(octet_length(r.published), 0)` +
+		` + coalesce(octet_length(r.headers), 0))`
+)
 
 // claimAttentionSQL finds owned runs that have messages: a message sets the time at which an owned
 // task is visible (J6), which otherwise is infinity, and tasks_owner_idx is sorted by that time. So
@@ -146,13 +166,14 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 		c = driver.Claim{}
 		var p pipeline
 		if r.Reconcile { // before the claim, so that no task is reported twice
-			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me)
+			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me, driver.ClaimBytesMax)
 		}
 		switch {
 		case len(r.Routes) == 0:
 		case r.Max > 0:
 			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me,
-				int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after(), r.Suspects, below, driver.SuspectStrikes, int32(r.ByAge()))
+				int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after(), r.Suspects, below, driver.SuspectStrikes, int32(r.ByAge()),
+				driver.ClaimBytesMax)
 		default:
 			p.query(s.sql.claimLeft.waiting, each(func(row pgx.CollectableRow) error { return row.Scan(&c.Waiting) }),
 				queues, workflows, versions, int32(driver.WaitingMax), search.after())
@@ -188,12 +209,15 @@ func scanClaimed(c *driver.Claim) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var t taskRow
 		var r runRow
-		if err := row.Scan(append(t.targets(), r.targets()...)...); err != nil {
+		var apart int
+		if err := row.Scan(append(append(t.targets(), r.targets()...), &apart)...); err != nil {
 			return err
 		}
 		run := r.run()
 		t.addTo(&run)
-		c.Tasks = append(c.Tasks, driver.ClaimedOf(run))
+		claimed := driver.ClaimedOf(run)
+		claimed.Apart = apart
+		c.Tasks = append(c.Tasks, claimed)
 		return nil
 	}
 }

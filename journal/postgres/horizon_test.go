@@ -31,7 +31,7 @@ func TestClaimIsFlatUnderAHeldHorizon(t *testing.T) {
 		routes := []string{"ARRAY['q']", "ARRAY['w']", "ARRAY[1]"}
 		blocks := 0
 		for name, args := range map[string][]string{
-			"claimSQL":    append(append([]string{"1"}, routes...), "10", "'11111111-1111-1111-1111-111111111111'", "5", from, "0", "3", "3", "1"),
+			"claimSQL":    append(append([]string{"1"}, routes...), "10", "'11111111-1111-1111-1111-111111111111'", "5", from, "0", "3", "3", "1", "524288"),
 			"lookNextSQL": append(append([]string{"2"}, routes...), from), // of a node that owns nothing
 		} {
 			plan := explain(t, conn, sql[name], args...)

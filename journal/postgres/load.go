@@ -139,7 +139,7 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		}
 		var p pipeline
 		p.exec(loadBeginSQL)
-		if slices.ContainsFunc(requests, func(q driver.LoadRequest) bool { return !q.Owned }) {
+		if slices.ContainsFunc(requests, func(q driver.LoadRequest) bool { return !q.Owned || q.Apart > 0 }) {
 			p.query(s.sql.loadRuns, each(scanHistory(out)), ids)
 		} else {
 			p.query(s.sql.member.loadOwned, each(scanOwned(requests, out)), ids)

@@ -79,7 +79,7 @@ func TestClaimIsFlat(t *testing.T) {
 	for _, backlog := range []int{200, 20_000} {
 		mustExec(t, conn, backlogSQL, backlog)
 		mustExec(t, conn, "VACUUM ANALYZE reprise.tasks")
-		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5", "'-infinity'", "0", "3", "3", "1")
+		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5", "'-infinity'", "0", "3", "3", "1", "524288")
 		waiting := explain(t, conn, sql["claimWaitingSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "100", "'-infinity'")
 		next := explain(t, conn, sql["claimNextSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
 		attention := explain(t, conn, sql["claimAttentionSQL"], "7", "10")
@@ -139,8 +139,8 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"freeTasksSQL", nulls(1), "tasks_pkey"},
 		{"existingTasksSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(9), "inbox_key_idx runs_pkey tasks_pkey"},
-		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL", "0", "3", "3", "1"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
-		{"claimUnconfirmedSQL", nulls(2), "members_pkey runs_pkey tasks_owner_idx"},
+		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL", "0", "3", "3", "1", "524288"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
+		{"claimUnconfirmedSQL", nulls(3), "members_pkey runs_pkey tasks_owner_idx"},
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
 		{"claimWaitingSQL", append(slices.Clone(routes), "100", "NULL"), "tasks_claim_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},

@@ -34,8 +34,8 @@ func (n *scanNode) whole() (tables []string) {
 
 // busyStatements are those that run all the time, with the number of their parameters.
 var busyStatements = map[string]int{
-	"startReuseSQL": 4, "startSQL": 21, "startOneSQL": 21, "startReadSQL": 2, "startMessageDelaySQL": 1, "lockTasksSQL": 1, "sendSQL": 9, "claimSQL": 12,
-	"claimUnconfirmedSQL": 2, "claimAttentionSQL": 2, "claimWaitingSQL": 5, "claimNextSQL": 3, "commitSQL": 31, "commitCloseSQL": 21, "commitOneSQL": 49, "commitOneCloseSQL": 44,
+	"startReuseSQL": 4, "startSQL": 21, "startOneSQL": 21, "startReadSQL": 2, "startMessageDelaySQL": 1, "lockTasksSQL": 1, "sendSQL": 9, "claimSQL": 13,
+	"claimUnconfirmedSQL": 3, "claimAttentionSQL": 2, "claimWaitingSQL": 5, "claimNextSQL": 3, "commitSQL": 31, "commitCloseSQL": 21, "commitOneSQL": 49, "commitOneCloseSQL": 44,
 	"commitReadSQL": 3, "appendSQL": 19, "appendOneSQL": 17, "ownedSQL": 2, "releaseSQL": 4, "excludeOwnersSQL": 2, "recallSQL": 1, "loadRunsSQL": 1, "loadOwnedSQL": 1, "loadEventsSQL": 6, "loadInboxSQL": 5, "loadAnswersSQL": 2,
 	"lockFamilySQL": 2, "orphansSQL": 1, "terminateSQL": 5, "previewSQL": 2, "continueSQL": 7, "replySQL": 5, "lookNextSQL": 5,
 }

@@ -11,11 +11,16 @@ import (
 )
 
 // runColumns are the columns of a run r as every statement selects them, for runRow. The order is
-// the protocol between the two: a column that is added goes to the end of both.
-const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
-       r.headers, r.timeout, r.on_failure, r.start_labels::text, r.rewound, r.freezes, r.limits`
+// the protocol between the two: a column that is added goes to the end of runSmall, or, if it has
+// no small limit, to the end of all and into claims, which may leave the last ones out.
+const (
+	runColumns = runSmall + `,
+       r.input, r.published, r.headers`
+	runSmall = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels::text, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried,
+       r.timeout, r.on_failure, r.start_labels::text, r.rewound, r.freezes, r.limits`
+)
 
 // runRow reads runColumns. Pointers and pgtype values are columns that may be null; bytes that were
 // read belong to the row's user, since the driver copies them.
@@ -41,8 +46,8 @@ type runRow struct {
 
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
-		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
-		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels, &r.rewound, &r.freezes, &r.limits}
+		&r.queue, &r.key, &r.labels, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
+		&r.seen, &r.carried, &r.timeout, &r.onFailure, &r.startLabels, &r.rewound, &r.freezes, &r.limits, &r.input, &r.published, &r.headers}
 }
 
 // run returns the run. A run that starts at once has no time of its own for that: the column is

@@ -7,9 +7,13 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// taskColumns are the columns of a task t as every statement selects them, for taskRow.
-const taskColumns = `t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem, t.link`
+// taskColumns are the columns of a task t as every statement selects them, for taskRow. The last
+// one has no small limit, and claims may leave it out.
+const (
+	taskColumns = taskSmall + `, t.attempts`
+	taskSmall   = `t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.waiting, t.strikes, t.state, t.problem, t.link`
+)
 
 // taskRow reads taskColumns. All are null for a run without a task, which is a closed one.
 type taskRow struct {
@@ -23,7 +27,7 @@ type taskRow struct {
 
 func (r *taskRow) targets() []any {
 	return []any{&r.generation, &r.queue, &r.workflow, &r.version, &r.priority, &r.visibleAt, &r.owner, &r.fence, &r.turn,
-		&r.inboxLast, &r.attempts, &r.waiting, &r.strikes, &r.state, &r.problem, &r.link}
+		&r.inboxLast, &r.waiting, &r.strikes, &r.state, &r.problem, &r.link, &r.attempts}
 }
 
 // addTo gives the run its task, if it has one.

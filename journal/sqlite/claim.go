@@ -29,11 +29,22 @@ const claimLeaseSQL = `
 UPDATE reprise_tasks SET owner = ?, fence = ?, link = 0, visible_at = NULL, state = 0, problem = NULL, unproven = 1
 WHERE run_id = ?`
 
-// claimReadSQL reads a task with its run, by the primary keys of both.
-const claimReadSQL = `
-SELECT ` + taskColumns + `,
-       ` + runColumns + `
-FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
+// claimReadSQL reads a task with its run, by the primary keys of both. What has no small limit
+// comes only if it is not larger than so many bytes, the room that the claim has left for it. The
+// last column says how large it is if it does not. SQLite knows lengths without reading what is
+// long.
+const (
+	claimReadSQL = `
+SELECT ` + taskSmall + `, CASE WHEN ` + claimSize + ` <= ?1 THEN t.attempts END,
+       ` + runSmall + `,
+       CASE WHEN ` + claimSize + ` <= ?1 THEN r.input END,
+       CASE WHEN ` + claimSize + ` <= ?1 THEN r.published END,
+       CASE WHEN ` + claimSize + ` <= ?1 THEN r.headers END,
+       ` + claimSize + `
+FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?2`
+	claimSize = `(coalesce(octet_length(t.attempts), 0) + coalesce(octet_length(r.input), 0) + coalesce(octet_length(r.published), 0)` +
+		` + coalesce(octet_length(r.headers), 0))`
+)
 
 // claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier
 // claim or start may have been lost (J4), to a context that ended while the writer was at it.
@@ -70,12 +81,13 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 // change before it writes, and no statement needs to lock or to look twice.
 func claim(q querier, r *driver.ClaimRequest, alive bool) (c driver.Claim, err error) {
 	c.Now = now()
+	room := int64(driver.ClaimBytesMax)
 	if r.Reconcile { // before the claim, so that no task is reported twice
 		runs, err := readIDs(q, claimUnconfirmedSQL, int64(r.Node))
 		if err != nil {
 			return c, err
 		}
-		if c.Tasks, err = readClaimed(q, runs); err != nil {
+		if c.Tasks, err = readClaimed(q, runs, &room); err != nil {
 			return c, err
 		}
 	}
@@ -84,7 +96,7 @@ func claim(q querier, r *driver.ClaimRequest, alive bool) (c driver.Claim, err e
 	case r.Max == 0:
 		c.Waiting, err = countDue(q, routes, c.Now)
 	case alive:
-		err = acquire(q, r, routes, &c)
+		err = acquire(q, r, routes, &c, &room)
 	}
 	if err != nil {
 		return c, err
@@ -97,12 +109,12 @@ func claim(q querier, r *driver.ClaimRequest, alive bool) (c driver.Claim, err e
 }
 
 // acquire adds what is due to c, owned by the node.
-func acquire(q querier, r *driver.ClaimRequest, routes []journal.Route, c *driver.Claim) error {
+func acquire(q querier, r *driver.ClaimRequest, routes []journal.Route, c *driver.Claim, room *int64) error {
 	due, err := readDue(q, routes, r, c.Now)
 	if err != nil {
 		return err
 	}
-	free, err := readClaimed(q, due)
+	free, err := readClaimed(q, due, room)
 	if err != nil {
 		return err
 	}
@@ -201,15 +213,21 @@ func countDue(q querier, routes []journal.Route, at time.Time) (n int, err error
 	return n, nil
 }
 
-// readClaimed reads the tasks of runs, with their runs.
-func readClaimed(q querier, runs []journal.RunID) (list []driver.Claimed, err error) {
+// readClaimed reads the tasks of runs, with their runs, and with what there is room for.
+func readClaimed(q querier, runs []journal.RunID, room *int64) (list []driver.Claimed, err error) {
 	for _, run := range runs {
 		err := q.query(claimReadSQL, func(r row) error {
 			run := runOf(r[taskWidth:])
 			addTask(&run, r)
-			list = append(list, driver.ClaimedOf(run))
+			c := driver.ClaimedOf(run)
+			if size := r.int(taskWidth + runWidth); size <= *room {
+				*room -= size
+			} else {
+				c.Apart = int(size)
+			}
+			list = append(list, c)
 			return nil
-		}, uuidArg(run))
+		}, *room, uuidArg(run))
 		if err != nil {
 			return nil, err
 		}

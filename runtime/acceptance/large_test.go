@@ -141,3 +141,56 @@ func TestALargeTurnDelaysNobody(t *testing.T) {
 		t.Errorf("%d MiB were carried for results of %d MiB", n>>20, steps)
 	}
 }
+
+// filled is a run with an input of any size, which it returns the length of.
+const filled workflow.Name[string, int] = "filled"
+
+// TestLargeInputsDelayNobody: a node behind a slow network finds runs with large inputs and others
+// with small ones. The small ones end meanwhile, and the large ones do when theirs have arrived,
+// each of which is carried once.
+func TestLargeInputsDelayNobody(t *testing.T) {
+	c := clustertest.New(t)
+	const large, small, size = 16, 8, 1 << 20
+	client := runtime.NewClient(c.Open(nil), nil)
+	ctx := clustertest.Context(t)
+	start := func(n, size int) (list []*runtime.Run[int]) {
+		for range n {
+			noise := make([]byte, size/2)
+			if _, err := rand.Read(noise); err != nil {
+				t.Fatal(err)
+			}
+			run, err := runtime.Start(ctx, client, filled, hex.EncodeToString(noise), nil)
+			list = append(list, clustertest.MustStart(t, run, err))
+		}
+		return list
+	}
+	bulk := start(large, size)
+	runs := start(small, 16)
+
+	link := pgtest.Proxy(t, c.DSN)
+	link.Throttle(slowLink)
+	o := c.Options()
+	o.Lease = time.Minute // the machine of the test may be busy
+	began := time.Now()
+	c.RunOn(journal.New(c.Store(link.DSN(), nil), nil), o, func(n *runtime.Node) {
+		runtime.Handle(n, filled, func(_ workflow.Context, in string) (int, error) { return len(in), nil }, nil)
+	})
+	for _, r := range runs {
+		if n := clustertest.MustResult(t, r); n != 16 {
+			t.Errorf("a small run had %d bytes", n)
+		}
+	}
+	carried, _ := link.Carried()
+	t.Logf("the small runs ended after %s, when %d KiB had been carried", time.Since(began), carried>>10)
+	if carried > (large-2)<<20 {
+		t.Errorf("the small runs ended when %d KiB had been carried: they waited for the large inputs", carried>>10)
+	}
+	for _, r := range bulk {
+		if n := clustertest.MustResult(t, r); n != size {
+			t.Errorf("a large run had %d bytes", n)
+		}
+	}
+	if carried, _ := link.Carried(); carried > large*3/2<<20 {
+		t.Errorf("%d MiB were carried for inputs of %d MiB", carried>>20, large)
+	}
+}

@@ -34,9 +34,10 @@ type writer struct {
 	commits []*batch.Batcher[driver.Commit, driver.Outcome]
 	loads   *batch.Batcher[driver.LoadRequest, loaded] // lean ones
 	pages   *batch.Batcher[driver.LoadRequest, loaded]
-	single  sync.WaitGroup      // commits with a transaction of their own
-	starts  *localStarts        // owns children that this node can execute; nil for none
-	unowned func(journal.Route) // see Config
+	apart   *batch.Batcher[driver.LoadRequest, loaded] // of runs that were too large for their claims
+	single  sync.WaitGroup                             // commits with a transaction of their own
+	starts  *localStarts                               // owns children that this node can execute; nil for none
+	unowned func(journal.Route)                        // see Config
 	held    held.Log[journal.RunID]
 	late    held.Log[journal.RunID] // alone, they took too long
 	slow    held.Slow
@@ -59,8 +60,9 @@ func newWriter(ctx context.Context, j *driver.Journal, batchers int) *writer {
 		b.SetPatient(func(c driver.Commit) bool { return onlyRetries(&c) })
 		w.commits = append(w.commits, b)
 	}
-	w.loads, w.pages = batch.New(batch.SizeMax, w.loadBatch), batch.New(pagesMax, w.loadBatch)
-	for _, b := range []*batch.Batcher[driver.LoadRequest, loaded]{w.loads, w.pages} {
+	w.loads, w.pages, w.apart = batch.New(batch.SizeMax, w.loadBatch), batch.New(pagesMax, w.loadBatch), batch.New(batch.SizeMax, w.loadBatch)
+	w.apart.SetSize(func(r driver.LoadRequest) int { return r.Apart })
+	for _, b := range []*batch.Batcher[driver.LoadRequest, loaded]{w.loads, w.pages, w.apart} {
 		b.SetDivide(func(l loaded) bool { return errors.Is(l.err, driver.ErrTookLong) })
 	}
 	return w
@@ -74,6 +76,7 @@ func (w *writer) runOn(do func(pool.Job)) {
 	}
 	w.loads.RunOn(do)
 	w.pages.RunOn(do)
+	w.apart.RunOn(do)
 }
 
 // wait returns when everything submitted has its outcome.
@@ -83,6 +86,7 @@ func (w *writer) wait() {
 	}
 	w.loads.Wait()
 	w.pages.Wait()
+	w.apart.Wait()
 	w.single.Wait()
 }
 
@@ -109,10 +113,14 @@ func (w *writer) Submit(c driver.Commit, done func(driver.Outcome)) {
 
 // Load implements actor.Store. Lean loads go together, and none waits behind megabytes of another:
 // each gets a small share of the answer. What does not fit is asked for again, a page at a time,
-// and such pages go beside them.
+// and such pages go beside them. So do runs of which a claim had no room for all: a large one goes
+// alone.
 func (w *writer) Load(r driver.LoadRequest, done func(driver.History, error)) {
 	b := w.pages
-	if r.Lean {
+	switch {
+	case r.Apart > 0:
+		b = w.apart
+	case r.Lean:
 		b = w.loads
 	}
 	b.Submit(r, func(l loaded) { done(l.history, l.err) })
