@@ -3,6 +3,8 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -46,6 +48,9 @@ FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?2`
 		` + coalesce(octet_length(r.headers), 0))`
 )
 
+// claimTaskSQL reads a task of which the run cannot be read.
+const claimTaskSQL = `SELECT ` + taskColumns + ` FROM reprise_tasks t WHERE t.run_id = ?`
+
 // claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier
 // claim or start may have been lost (J4), to a context that ended while the writer was at it.
 const claimUnconfirmedSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.unproven = 1`
@@ -67,27 +72,48 @@ ORDER BY t.visible_at LIMIT 1`
 // its call may come late: the run would belong to nobody until a sweep finds it.
 func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	var c driver.Claim
-	err := s.write(ctx, 0, func(b *batch) (err error) {
-		c, err = claim(b.conn, &r, s.nodes.alive(r.Node))
-		return err
-	})
+	call := func(damaged damagedRuns) error {
+		return s.write(ctx, 0, func(b *batch) (err error) {
+			c, err = claim(b.conn, &r, s.nodes.alive(r.Node), damaged)
+			return err
+		})
+	}
+	err := call(nil)
+	if found, ok := errors.AsType[damagedRuns](err); ok {
+		err = call(found)
+	}
 	if err != nil {
 		return driver.Claim{}, err
 	}
 	return c, nil
 }
 
+// damagedRuns are runs whose rows are on damaged pages, and why. It is the error of a claim that
+// has met them: SQLite writes nothing more in a transaction that has, so the claim is repeated
+// without a look at these rows.
+type damagedRuns map[journal.RunID]error
+
+func (d damagedRuns) Error() string { return fmt.Sprintf("%d runs are on damaged pages", len(d)) }
+
+// Unwrap returns what the driver said of one of them.
+func (d damagedRuns) Unwrap() error {
+	for _, err := range d {
+		return err
+	}
+	return nil
+}
+
 // claim does all of it in the writer's transaction. There is one writer, so nothing it reads can
 // change before it writes, and no statement needs to lock or to look twice.
-func claim(q querier, r *driver.ClaimRequest, alive bool) (c driver.Claim, err error) {
+func claim(q querier, r *driver.ClaimRequest, alive bool, damaged damagedRuns) (c driver.Claim, err error) {
 	c.Now = now()
-	room := int64(driver.ClaimBytesMax)
+	read := claimReader{q, driver.ClaimBytesMax, damaged}
 	if r.Reconcile { // before the claim, so that no task is reported twice
 		runs, err := readIDs(q, claimUnconfirmedSQL, int64(r.Node))
 		if err != nil {
 			return c, err
 		}
-		if c.Tasks, err = readClaimed(q, runs, &room); err != nil {
+		if c.Tasks, err = read.claimed(runs); err != nil {
 			return c, err
 		}
 	}
@@ -96,7 +122,7 @@ func claim(q querier, r *driver.ClaimRequest, alive bool) (c driver.Claim, err e
 	case r.Max == 0:
 		c.Waiting, err = countDue(q, routes, c.Now)
 	case alive:
-		err = acquire(q, r, routes, &c, &room)
+		err = acquire(q, r, routes, &c, &read)
 	}
 	if err != nil {
 		return c, err
@@ -109,12 +135,12 @@ func claim(q querier, r *driver.ClaimRequest, alive bool) (c driver.Claim, err e
 }
 
 // acquire adds what is due to c, owned by the node.
-func acquire(q querier, r *driver.ClaimRequest, routes []journal.Route, c *driver.Claim, room *int64) error {
+func acquire(q querier, r *driver.ClaimRequest, routes []journal.Route, c *driver.Claim, read *claimReader) error {
 	due, err := readDue(q, routes, r, c.Now)
 	if err != nil {
 		return err
 	}
-	free, err := readClaimed(q, due, room)
+	free, err := read.claimed(due)
 	if err != nil {
 		return err
 	}
@@ -213,26 +239,63 @@ func countDue(q querier, routes []journal.Route, at time.Time) (n int, err error
 	return n, nil
 }
 
-// readClaimed reads the tasks of runs, with their runs, and with what there is room for.
-func readClaimed(q querier, runs []journal.RunID, room *int64) (list []driver.Claimed, err error) {
-	for _, run := range runs {
-		err := q.query(claimReadSQL, func(r row) error {
-			run := runOf(r[taskWidth:])
-			addTask(&run, r)
-			c := driver.ClaimedOf(run)
-			if size := r.int(taskWidth + runWidth); size <= *room {
-				*room -= size
-			} else {
-				c.Apart = int(size)
-			}
-			list = append(list, c)
-			return nil
-		}, *room, uuidArg(run))
-		if err != nil {
+// claimReader reads what a claim returns.
+type claimReader struct {
+	q       querier
+	room    int64 // for what has no small limit
+	damaged damagedRuns
+}
+
+// claimed reads the tasks of runs, with their runs, and with what there is room for. A run that is
+// known to be damaged comes without its row: its owner blocks it, and nobody else waits for it.
+func (c *claimReader) claimed(runs []journal.RunID) (list []driver.Claimed, err error) {
+	found := damagedRuns{}
+	for _, id := range runs {
+		err := c.damaged[id]
+		if err == nil {
+			err = c.whole(id, &list)
+		} else {
+			err = c.withoutRow(id, err, &list)
+		}
+		switch {
+		case damaged(err):
+			found[id] = err
+		case err != nil:
 			return nil, err
 		}
 	}
+	if len(found) > 0 {
+		return nil, found
+	}
 	return list, nil
+}
+
+// whole adds a task with its run to a list.
+func (c *claimReader) whole(id journal.RunID, list *[]driver.Claimed) error {
+	return c.q.query(claimReadSQL, func(r row) error {
+		run := runOf(r[taskWidth:])
+		addTask(&run, r)
+		t := driver.ClaimedOf(run)
+		if size := r.int(taskWidth + runWidth); size <= c.room {
+			c.room -= size
+		} else {
+			t.Apart = int(size)
+		}
+		*list = append(*list, t)
+		return nil
+	}, c.room, uuidArg(id))
+}
+
+// withoutRow adds a task alone to a list.
+func (c *claimReader) withoutRow(id journal.RunID, why error, list *[]driver.Claimed) error {
+	return c.q.query(claimTaskSQL, func(r row) error {
+		run := journal.Run{ID: id, Unreadable: &journal.UnreadableError{Run: id, Part: "row", Err: fmt.Errorf("%w: %w", ErrDamaged, why)}}
+		addTask(&run, r)
+		t := run.Task
+		run.Generation, run.Queue, run.Workflow, run.Version, run.Priority = t.Generation, t.Queue, t.Workflow, t.Version, t.Priority
+		*list = append(*list, driver.ClaimedOf(run))
+		return nil
+	}, uuidArg(id))
 }
 
 // readNext returns when the next task of the routes falls due; the zero time if none ever does by

@@ -108,13 +108,14 @@ func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.O
 
 // commitAll writes a batch. A member whose effects cannot be written is left out, together with its
 // turn, at the next attempt (J2): a turn without its effects would be half a commit. Each attempt
-// leaves out one more member, so the loop ends.
+// leaves out one more member, so the loop ends. Damage of a page is an error of the whole call, see
+// batch: callers write the members one by one then.
 func (s *Store) commitAll(b *batch, commits []driver.Commit, out []driver.Outcome, lost *recalls) error {
 	faults := map[int]error{}
 	for {
 		at := 0
 		err := b.member(func() (err error) { at, err = s.commitMembers(b, commits, out, faults, lost); return err })
-		if !memberFault(err) {
+		if !memberFault(err) || damaged(err) {
 			return err
 		}
 		faults[at] = s.translate(err)
@@ -164,7 +165,7 @@ func (s *Store) commitMembers(b *batch, commits []driver.Commit, out []driver.Ou
 // the outcome, and nothing of the member is written then.
 func (s *Store) commit(b *batch, c *driver.Commit) (out driver.Outcome, written bool, err error) {
 	err = b.member(func() error { out, written, err = writeTurn(b, c); return err })
-	if memberFault(err) {
+	if memberFault(err) && !damaged(err) {
 		return driver.Outcome{Now: now(), Err: s.translate(err)}, false, nil
 	}
 	return out, written, err

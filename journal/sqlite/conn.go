@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // conn is a connection of the driver, below database/sql: its statements are prepared once, and a
@@ -96,7 +97,7 @@ func (c *conn) prepare(sql string) (stmt, error) {
 	}
 	prepared, err := c.raw.PrepareContext(context.Background(), sql)
 	if err != nil {
-		return nil, err
+		return nil, unpreparedError{err}
 	}
 	s, ok := prepared.(stmt)
 	if !ok {
@@ -104,6 +105,22 @@ func (c *conn) prepare(sql string) (stmt, error) {
 	}
 	c.stmts[sql] = s
 	return s, nil
+}
+
+// explain tells errors of a statement that does not fit the tables any more from others with the
+// same result code. SQLite prepares a statement again when the tables have changed, in the middle
+// of executing it, and says no more than that this has failed: so the question is whether the text
+// can be prepared now.
+func (c *conn) explain(sql string, err error) error {
+	if codeOf(err)&0xff != lib.SQLITE_ERROR {
+		return err
+	}
+	s, unprepared := c.raw.PrepareContext(context.Background(), sql)
+	if unprepared != nil {
+		return unpreparedError{unprepared}
+	}
+	_ = s.Close()
+	return err
 }
 
 // bind fills the arguments of the statement that runs. The memory is used again by the next.
@@ -123,7 +140,7 @@ func (c *conn) exec(sql string, args ...any) (int64, error) {
 	}
 	res, err := s.ExecContext(context.Background(), c.bind(args))
 	if err != nil {
-		return 0, err
+		return 0, c.explain(sql, err)
 	}
 	return res.RowsAffected()
 }
@@ -138,7 +155,7 @@ func (c *conn) query(sql string, each func(r row) error, args ...any) (err error
 	}
 	rows, err := s.QueryContext(context.Background(), c.bind(args))
 	if err != nil {
-		return err
+		return c.explain(sql, err)
 	}
 	defer func() {
 		if e := rows.Close(); err == nil {
@@ -151,7 +168,7 @@ func (c *conn) query(sql string, each func(r row) error, args ...any) (err error
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return err
+			return c.explain(sql, err)
 		}
 		if err := each(r); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,7 +129,55 @@ func TestDamageIsToldAndSpreadsNot(t *testing.T) {
 		starts = append(starts, journal.Start{ID: journal.NewRunID(), Input: big})
 	}
 	w.start(starts...)
-	page := w.count(`SELECT pageno FROM dbstat WHERE name = 'reprise_runs' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 10`)
+	damage(t, w)
+	damaged := 0
+	for _, s := range starts {
+		_, err := w.j.Load(t.Context(), []driver.LoadRequest{{Run: s.ID}})
+		switch {
+		case errors.Is(err, sqlite.ErrDamaged) && strings.Contains(err.Error(), w.path):
+			damaged++
+		case err != nil:
+			t.Errorf("load: %v", err)
+		}
+	}
+	if damaged == 0 || damaged > 20 {
+		t.Errorf("%d of %d runs cannot be read any more, want a page's", damaged, len(starts))
+	}
+	w.start(journal.Start{Key: "goes on"})
+}
+
+// TestDamageStopsNoClaim: a run on a damaged page is claimed like any other, and says so: its owner
+// blocks it. The others come with the same claim.
+func TestDamageStopsNoClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.start(slices.Repeat([]journal.Start{{Input: journal.Payload{Data: []byte(strings.Repeat("1", 2000))}}}, 40)...)
+	damage(t, w)
+	c, err := w.j.Claim(t.Context(), driver.ClaimRequest{Node: w.join(), Routes: []journal.Route{flowRoute}, Max: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := 0
+	for _, task := range c.Tasks {
+		if task.Run.Unreadable == nil {
+			continue
+		}
+		damaged++
+		if !errors.Is(task.Run.Unreadable, sqlite.ErrDamaged) || task.Run.Workflow != "flow" || task.Task.Owner == 0 {
+			t.Errorf("claimed %+v: %v", task.Task, task.Run.Unreadable)
+		}
+		w.commit(driver.Commit{Run: task.Run.ID, Node: task.Task.Owner, Fence: task.Task.Fence, Turn: task.Task.Turn, Generation: 1,
+			Next: driver.Next{Kind: driver.NextBlock, Problem: "damaged"}})
+	}
+	if len(c.Tasks) != 40 || damaged == 0 || damaged > 20 {
+		t.Errorf("%d runs were claimed, %d of them are damaged", len(c.Tasks), damaged)
+	}
+}
+
+// damage overwrites a page of the table of runs while nobody has the file.
+func damage(t *testing.T, w *world) {
+	t.Helper()
+	page := w.count(`SELECT pageno FROM dbstat WHERE name = 'reprise_runs' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 2`)
 	if err := w.db.Close(); err != nil { // the last one to close the file empties the log
 		t.Fatal(err)
 	}
@@ -144,18 +193,4 @@ func TestDamageIsToldAndSpreadsNot(t *testing.T) {
 	if err := w.reopen(); err != nil {
 		t.Fatal(err)
 	}
-	damaged := 0
-	for _, s := range starts {
-		_, err := w.j.Load(t.Context(), []driver.LoadRequest{{Run: s.ID}})
-		switch {
-		case errors.Is(err, sqlite.ErrDamaged) && strings.Contains(err.Error(), w.path):
-			damaged++
-		case err != nil:
-			t.Errorf("load: %v", err)
-		}
-	}
-	if damaged == 0 || damaged > 20 {
-		t.Errorf("%d of %d runs cannot be read any more, want a page's", damaged, len(starts))
-	}
-	w.start(journal.Start{Key: "goes on"})
 }

@@ -24,6 +24,7 @@ import (
 type Store struct {
 	o       Options
 	path    string
+	file    os.FileInfo // of the file that is open, see inPlace
 	lock    *fileLock
 	writer  *writer
 	readers chan *conn    // those that nobody uses
@@ -70,7 +71,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	w, err := s.prepare(ctx)
 	if err != nil {
 		s.lock.release()
-		return s.translate(err)
+		return translateAtOnce(s.path, err)
 	}
 	s.writer = newWriter(s, w)
 	return nil
@@ -93,7 +94,7 @@ func openReading(s *Store) (err error) {
 	if err != nil {
 		closeReaders(s)
 	}
-	return s.translate(err)
+	return translateAtOnce(s.path, err)
 }
 
 // prepare returns the writer's connection to a file that is in order, with readers beside it and
@@ -107,6 +108,9 @@ func (s *Store) prepare(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	err = s.prepareFile(ctx, w)
+	if err == nil {
+		s.file, err = os.Stat(s.path)
+	}
 	if err == nil {
 		err = dialReaders(s, "rw")
 	}

@@ -171,7 +171,9 @@ func (t *stepTx) takeLoan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.s.writer.c.exec(writeBeginSQL)
+	if err = inPlace(t.s.path, t.s.file); err == nil {
+		_, err = t.s.writer.c.exec(writeBeginSQL)
+	}
 	if err == nil {
 		_, err = t.s.writer.c.exec(stepBeginSQL)
 	}

@@ -82,6 +82,9 @@ type loan struct {
 type batch struct {
 	*conn
 	savepoints bool // each member has a savepoint
+	// spoilt is the error of a member that has met a damaged page: SQLite writes nothing more in
+	// the transaction then, whatever is undone, so the others are written without that call.
+	spoilt error
 }
 
 // errNeedsSavepoints ends a batch without savepoints in which a member is at fault.
@@ -215,6 +218,12 @@ func (w *writer) commit(jobs []*job) {
 	if errors.Is(err, errNeedsSavepoints) {
 		err = w.try(jobs, true)
 	}
+	if len(jobs) > 1 && damaged(err) { // whose page it is shows when each is alone
+		for i := range jobs {
+			w.commit(jobs[i : i+1])
+		}
+		return
+	}
 	err = w.s.translate(err)
 	for _, j := range jobs {
 		if err != nil {
@@ -228,13 +237,19 @@ func (w *writer) commit(jobs []*job) {
 // nothing is written then, or after a failed COMMIT perhaps all, which is why such a failure is
 // ErrUnavailable and callers ask again (J4). An error of a member alone is in its job.
 func (w *writer) try(jobs []*job, savepoints bool) error {
+	if err := inPlace(w.s.path, w.s.file); err != nil {
+		return err
+	}
 	if _, err := w.c.exec(writeBeginSQL); err != nil {
 		return err
 	}
 	b := &batch{conn: w.c, savepoints: savepoints}
 	for _, j := range jobs {
 		err := b.member(func() error { return j.run(b) })
-		if errors.Is(err, errNeedsSavepoints) || batchFault(err) {
+		if b.spoilt != nil {
+			err = b.spoilt
+		}
+		if errors.Is(err, errNeedsSavepoints) || batchFault(err) || b.spoilt != nil {
 			w.rollback()
 			return err
 		}
@@ -266,7 +281,10 @@ func (b *batch) member(fn func() error) error {
 		return err
 	}
 	err := fn()
-	if batchFault(err) {
+	if batchFault(err) || damaged(err) {
+		if damaged(err) {
+			b.spoilt = err
+		}
 		return err
 	}
 	if memberFault(err) {
