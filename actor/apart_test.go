@@ -54,3 +54,30 @@ func TestARunApartIsWhole(t *testing.T) {
 		})
 	}
 }
+
+// A step that had paused its run is tried anew when the run is resumed, also if the claim had no
+// room for what says so.
+func TestARunApartIsResumed(t *testing.T) {
+	for _, warm := range []bool{true, false} {
+		t.Run(fmt.Sprintf("warm %v", warm), func(t *testing.T) {
+			bubble(t, func(o *Options) { o.PassivateAlways = !warm }, func(g *rig) {
+				tries := 0
+				g.define("tries", func(ctx workflow.Context) (string, error) {
+					return workflow.Step(ctx, "a", func(context.Context) (string, error) {
+						if tries++; tries == 1 {
+							return "", errors.New("down")
+						}
+						return "done", nil
+					}, pausing(1))
+				})
+				id := g.start("tries")
+				g.toPause(id)
+				g.store.mu.Lock()
+				g.store.runs[id].task.State = journal.Ready
+				g.store.mu.Unlock()
+				g.claimApart(id)
+				g.wantHistory(id, "RunStarted StepCompleted(a) RunCompleted")
+			})
+		})
+	}
+}

@@ -51,6 +51,7 @@ func takeRow(r *run, row *journal.Run) {
 	r.task.Attempts = row.Task.Attempts
 	if r.machine != nil {
 		r.steps.recall(row.Task.Attempts)
+		renew(r)
 	}
 	info := *row
 	info.Task = nil

@@ -32,6 +32,17 @@ type ClaimRequest struct {
 	// Chance goes into the fences of what is claimed, see [journal.Fence.Next]. [Journal.Claim]
 	// draws it for each call; 0 asks for that. It also decides over ByAge.
 	Chance uint32
+	// Bytes is how much the claim may return of values without a small limit; 0 and more than
+	// [ClaimBytesMax] are that.
+	Bytes int
+}
+
+// BytesMax is how much the claim may return of such values.
+func (r *ClaimRequest) BytesMax() int {
+	if r.Bytes <= 0 {
+		return ClaimBytesMax
+	}
+	return min(r.Bytes, ClaimBytesMax)
 }
 
 // ageShare is one of how many places goes by age alone.

@@ -21,7 +21,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	defer s.db.mu.Unlock()
 	// What the node owns comes first: a task that this claim acquires is in Tasks once, and is
 	// never among those that need attention.
-	c, room := driver.Claim{Now: now}, claimRoom(driver.ClaimBytesMax)
+	c, room := driver.Claim{Now: now}, claimRoom(r.BytesMax())
 	alive := s.db.alive(r.Node)
 	if h := s.db.held[r.Node]; h != nil && alive {
 		if r.Reconcile {

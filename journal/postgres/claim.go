@@ -166,14 +166,14 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 		c = driver.Claim{}
 		var p pipeline
 		if r.Reconcile { // before the claim, so that no task is reported twice
-			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me, driver.ClaimBytesMax)
+			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me, r.BytesMax())
 		}
 		switch {
 		case len(r.Routes) == 0:
 		case r.Max > 0:
 			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me,
 				int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after(), r.Suspects, below, driver.SuspectStrikes, int32(r.ByAge()),
-				driver.ClaimBytesMax)
+				r.BytesMax())
 		default:
 			p.query(s.sql.claimLeft.waiting, each(func(row pgx.CollectableRow) error { return row.Scan(&c.Waiting) }),
 				queues, workflows, versions, int32(driver.WaitingMax), search.after())

@@ -107,7 +107,7 @@ func (d damagedRuns) Unwrap() error {
 // change before it writes, and no statement needs to lock or to look twice.
 func claim(q querier, r *driver.ClaimRequest, alive bool, damaged damagedRuns) (c driver.Claim, err error) {
 	c.Now = now()
-	read := claimReader{q, driver.ClaimBytesMax, damaged}
+	read := claimReader{q, int64(r.BytesMax()), damaged}
 	if r.Reconcile { // before the claim, so that no task is reported twice
 		runs, err := readIDs(q, claimUnconfirmedSQL, int64(r.Node))
 		if err != nil {

@@ -22,7 +22,7 @@ func (w *world) look(r *running, via int) {
 		return
 	}
 	before, _ := w.came(r)
-	stop, _ := w.undecided(r) // before: while the store answers, the run may go on past it
+	stop, idle := w.undecided(r) // before: while the store answers, the run may go on past it, or begin
 	ctx, cancel := context.WithTimeout(w.ctx, callMax)
 	defer cancel()
 	began := w.elapsed()
@@ -53,7 +53,7 @@ func (w *world) look(r *running, via int) {
 	}
 	least := before
 	if open && !s.Done && less(s.Came, before) {
-		least = w.excused(r, p, waited, before, stop)
+		least = w.excused(r, p, waited, before, stop, idle)
 	}
 	if r.plan.leavesOut() {
 		least = map[string]int{}
@@ -76,15 +76,16 @@ func less(n, than map[string]int) bool {
 // what the run had taken, and of what waited what came before the message on which its code asks
 // for something that only an owner decides. The query must have waited for an owner first, unless
 // nobody goes on with the run, or an earlier query through the same node has waited in vain. began is
-// where the code asked when the query began: a run can take its turn behind the query's last look.
-func (w *world) excused(r *running, p *process, waited time.Duration, before map[string]int, began journal.InboxSeq) map[string]int {
+// where the code asked when the query began, and wasIdle whether nobody went on then: a run can take
+// its turn behind the query's last look.
+func (w *world) excused(r *running, p *process, waited time.Duration, before map[string]int, began journal.InboxSeq, wasIdle bool) map[string]int {
 	stop, idle := w.undecided(r)
 	if stop == 0 {
 		stop = began
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if stop == 0 || waited < callMax/2 && !idle && !(r.plan.isPaused() || w.plan.pausesAll()) && !slices.Contains(r.waitedIn, p) {
+	if stop == 0 || waited < callMax/2 && !idle && !wasIdle && !(r.plan.isPaused() || w.plan.pausesAll()) && !slices.Contains(r.waitedIn, p) {
 		return before
 	}
 	w.excuses++

@@ -46,8 +46,8 @@ func (w *world) connect(place int) (*process, *journal.Journal) {
 	return p, journal.New(top, &journal.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
-// drawn gives claims a chance that follows from the seed, and loads the plan's size of a page. It is
-// above everything that repeats calls: a request that arrives twice has one chance.
+// drawn gives claims a chance that follows from the seed, and claims and loads the plan's size of a
+// page. It is above everything that repeats calls: a request that arrives twice has one chance.
 type drawn struct {
 	*faulty.Store
 	p      *process
@@ -57,6 +57,7 @@ type drawn struct {
 // Claim implements driver.Store.
 func (d *drawn) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	r.Chance = uint32(hash(d.p.w.plan.Seed, d.p.name, "chance", int(d.claims.Add(1))))
+	r.Bytes = d.p.w.plan.Page
 	return d.Store.Claim(ctx, r)
 }
 
