@@ -40,7 +40,7 @@ type StepResult struct {
 //
 // Errors: those of [Client.Reset]; a *[PointError] if there is no such message.
 func SkipMessage(ctx context.Context, c *Client, run journal.RunID, message journal.InboxSeq, o *AmendOptions) (*Rewinding, error) {
-	return skip(ctx, c, run, func(ctx context.Context) (*plan, error) { return skipPlan(ctx, c, run, message) }, o)
+	return skip(ctx, c, run, func(ctx context.Context, dry bool) (*plan, error) { return skipPlan(ctx, c, run, message, dry) }, o)
 }
 
 // SkipMessageNamed is [SkipMessage] for a signal or an update that is known by its name: the one
@@ -53,18 +53,19 @@ func SkipMessageNamed(ctx context.Context, c *Client, run journal.RunID, name st
 	if err := journal.CheckName("message", name); err != nil {
 		return nil, fmt.Errorf("skip run %s: %w", run, err)
 	}
-	return skip(ctx, c, run, func(ctx context.Context) (*plan, error) { return skipNamedPlan(ctx, c, run, name) }, o)
+	return skip(ctx, c, run, func(ctx context.Context, _ bool) (*plan, error) { return skipNamedPlan(ctx, c, run, name) }, o)
 }
 
-func skip(ctx context.Context, c *Client, run journal.RunID, point func(ctx context.Context) (*plan, error), o *AmendOptions) (*Rewinding, error) {
+func skip(ctx context.Context, c *Client, run journal.RunID, point func(ctx context.Context, dry bool) (*plan, error), o *AmendOptions) (*Rewinding, error) {
 	if o == nil {
 		o = &AmendOptions{}
 	}
 	plan := func(ctx context.Context) (*plan, error) {
-		p, err := point(ctx)
+		p, err := point(ctx, o.DryRun)
 		if err != nil {
 			return nil, err
 		}
+		p.names = o.DryRun
 		return p, o.prove(ctx, p)
 	}
 	call := Call{Kind: SkipCall, Run: run, Payload: o.Reason}
@@ -89,7 +90,7 @@ func EditStep(ctx context.Context, c *Client, run journal.RunID, step StepResult
 		return nil, fmt.Errorf("edit run %s: %w", run, err)
 	}
 	plan := func(ctx context.Context) (*plan, error) {
-		h, err := rewindable(ctx, c, run, false)
+		h, err := rewindable(ctx, c, run, o.DryRun)
 		if err != nil {
 			return nil, err
 		}
@@ -110,6 +111,7 @@ func EditStep(ctx context.Context, c *Client, run journal.RunID, step StepResult
 		p.w.Given = []driver.Given{{Cmd: cmd, Name: edited.Name, Output: edited.New}}
 		p.w.Messages, p.out.Replaced = driver.Again{Cancel: true}, []ReplacedStep{edited}
 		p.keepGiven()
+		p.names = o.DryRun
 		return p, o.prove(ctx, p)
 	}
 	call := Call{Kind: EditCall, Run: run, Payload: o.Reason}

@@ -129,6 +129,7 @@ func forkPlan(ctx context.Context, c *Client, run, id journal.RunID, at Point, o
 		seq-- // what the code asks for after it is for the code to say
 	}
 	p := fork(seq)
+	p.names = o.DryRun
 	p.keepGiven()
 	for _, g := range p.w.Given {
 		if g.Cmd > p.commands() {

@@ -10,9 +10,10 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// retryPlan goes back to before the failure of a closed run.
-func retryPlan(ctx context.Context, c *Client, run journal.RunID, again bool) (*plan, error) {
-	h, err := rewindable(ctx, c, run, false)
+// retryPlan goes back to before the failure of a closed run. inbox says that its messages are to be
+// named.
+func retryPlan(ctx context.Context, c *Client, run journal.RunID, again, inbox bool) (*plan, error) {
+	h, err := rewindable(ctx, c, run, inbox)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,7 @@ func retryPlan(ctx context.Context, c *Client, run journal.RunID, again bool) (*
 		return nil, err
 	}
 	p := newPlan(h, seq, false)
-	p.retries, p.again = true, again
+	p.retries, p.again, p.names = true, again, inbox
 	if !again {
 		p.carryOver()
 		err = p.out.refuseCompleted(run, "the failure")

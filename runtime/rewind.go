@@ -52,6 +52,11 @@ type Rewinding struct {
 	Steps      []RepeatedStep     // that have ended behind them
 	Replaced   []ReplacedStep     // that have another result, of an edit or a fork; by their events
 	Children   []*Rewinding       // that go on with the run: see Client.Retry
+	// Messages are, after a dry run, those of the run, and what becomes of each; by their numbers.
+	// MoreMessages says that there are more: messages that are not consumed, behind 10,000, or of
+	// the first generations, if a run begins anew that has more than 100.
+	Messages     []RewoundMessage
+	MoreMessages bool
 }
 
 // ReplacedStep is a step that an operator has given another result.
@@ -104,7 +109,7 @@ func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) 
 		o = &RetryOptions{}
 	}
 	call := Call{Kind: RetryCall, Run: run, Payload: o.Reason}
-	plan := func(ctx context.Context) (*plan, error) { return retryPlan(ctx, c, run, o.Again) }
+	plan := func(ctx context.Context) (*plan, error) { return retryPlan(ctx, c, run, o.Again, o.DryRun) }
 	return rewind(ctx, c, call, driver.AdminAction{Kind: driver.AdminRetry, Reason: o.Reason}, plan, o.DryRun)
 }
 
@@ -163,7 +168,7 @@ func (o *ResetOptions) check(to Point) error {
 
 // resetPlan chooses the point, and proves it.
 func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *ResetOptions) (*plan, error) {
-	h, err := rewindable(ctx, c, run, false)
+	h, err := rewindable(ctx, c, run, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +177,7 @@ func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *R
 		return nil, err
 	}
 	p := newPlan(h, seq, true)
-	p.retries = to == BeforeFailure
+	p.retries, p.names = to == BeforeFailure, o.DryRun
 	p.w.KeepChildren, p.w.Messages = o.KeepChildren, driver.Again{None: o.NoMessages, Names: o.Messages}
 	if err := p.anew(c, to, o); err != nil {
 		return nil, err

@@ -29,6 +29,11 @@ func rewind(ctx context.Context, c *Client, call Call, a driver.AdminAction, pla
 				return nil, fmt.Errorf("%s run %s: %w", call.Kind, call.Run, err)
 			}
 		}
+		if p.names {
+			if err := p.nameMessages(ctx, c); err != nil {
+				return nil, fmt.Errorf("%s run %s: %w", call.Kind, call.Run, err)
+			}
+		}
 		if !dry {
 			a.Rewind, a.Fork = p.w, p.fork
 			_, err = c.j.Admin(ctx, a)
@@ -90,11 +95,11 @@ func reviveAll(ctx context.Context, c *Client, p *plan, revivals []revival, reas
 func revive(ctx context.Context, c *Client, r revival, again bool, reason string, dry bool) (*Rewinding, error) {
 	if r.cancel == 0 {
 		call := Call{Kind: RetryCall, Run: r.run, Payload: reason}
-		plan := func(ctx context.Context) (*plan, error) { return retryPlan(ctx, c, r.run, again) }
+		plan := func(ctx context.Context) (*plan, error) { return retryPlan(ctx, c, r.run, again, false) }
 		return rewind(ctx, c, call, driver.AdminAction{Kind: driver.AdminRetry, Reason: reason}, plan, dry)
 	}
 	plan := func(ctx context.Context) (*plan, error) {
-		p, err := skipPlan(ctx, c, r.run, r.cancel)
+		p, err := skipPlan(ctx, c, r.run, r.cancel, false)
 		if err != nil {
 			return nil, err
 		}

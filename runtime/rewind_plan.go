@@ -20,6 +20,7 @@ type plan struct {
 
 	retries bool // the child that the run has failed by goes on too
 	again   bool // as in RetryOptions, for children
+	names   bool // of messages are asked for: h has the beginning of the inbox
 
 	// Of a fork.
 	fork  *driver.Fork

@@ -11,9 +11,10 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// skipPlan goes back to before the event that has consumed a message, or takes nothing back.
-func skipPlan(ctx context.Context, c *Client, run journal.RunID, message journal.InboxSeq) (*plan, error) {
-	h, err := rewindable(ctx, c, run, false)
+// skipPlan goes back to before the event that has consumed a message, or takes nothing back. inbox
+// says that the messages of the run are to be named.
+func skipPlan(ctx context.Context, c *Client, run journal.RunID, message journal.InboxSeq, inbox bool) (*plan, error) {
+	h, err := rewindable(ctx, c, run, inbox)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,8 @@ type Again struct {
 	Cancel bool             // requests to cancel come again too
 }
 
-// leaves tells whether a message that comes again by its kind is left out.
-func (a *Again) leaves(m *Unread) bool {
+// Leaves tells whether a message that comes again by its kind is left out.
+func (a *Again) Leaves(m *Unread) bool {
 	switch {
 	case m.Number == a.Skip:
 		return true
@@ -131,7 +131,7 @@ func (w *Rewind) Inbox(base *journal.Continue, unread []Unread) (in Inbox) {
 			left, in.Stale = m.Number, true
 			in.Freed = append(in.Freed, m.Number)
 			continue
-		case w.Messages.leaves(&m):
+		case w.Messages.Leaves(&m):
 			left = m.Number
 			if m.Kind == journal.MessageCancel {
 				in.Freed = append(in.Freed, m.Number)

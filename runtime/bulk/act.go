@@ -149,56 +149,10 @@ func (w *worker) do(ctx context.Context, run journal.RunID) error {
 	case Delete:
 		return w.client.Delete(ctx, run)
 	case Retry, Reset, Fork, Edit, Skip:
-		return w.goBack(ctx, run)
+		_, err := w.goBack(ctx, run, false)
+		return err
 	}
-	return runtime.Signal(ctx, w.client, run, workflow.Signal[json.RawMessage](w.job.Signal), w.payload(), &runtime.SignalOptions{Key: w.mark()})
-}
-
-func (w *worker) payload() json.RawMessage {
-	if len(w.job.Payload) == 0 {
-		return json.RawMessage("null")
-	}
-	return w.job.Payload
-}
-
-// goBack takes events of a run back, of itself or in a copy.
-func (w *worker) goBack(ctx context.Context, run journal.RunID) (err error) {
-	j, proof := &w.job, w.code
-	if j.Unproven {
-		proof = nil
-	}
-	switch j.Verb {
-	case Retry:
-		_, err = w.client.Retry(ctx, run, &runtime.RetryOptions{Again: j.Again})
-	case Reset:
-		_, err = w.client.Reset(ctx, run, j.To, &runtime.ResetOptions{Proof: proof, Unproven: j.Unproven,
-			NoMessages: j.NoMessages, Messages: j.Messages, KeepChildren: j.KeepChildren, Input: j.input(), Version: j.Version})
-	case Fork:
-		_, err = w.client.Fork(ctx, run, j.To, &runtime.ForkOptions{Proof: proof, Unproven: j.Unproven,
-			NoMessages: j.NoMessages, Messages: j.Messages, Input: j.input(), Version: j.Version, Queue: j.Queue, StepResults: j.results()})
-	case Skip:
-		_, err = runtime.SkipMessageNamed(ctx, w.client, run, j.Message, &runtime.AmendOptions{Proof: proof, Unproven: j.Unproven, KeepChildren: j.KeepChildren})
-	default:
-		_, err = runtime.EditStep(ctx, w.client, run, runtime.StepResult{Name: j.Step}, w.payload(),
-			&runtime.AmendOptions{Proof: proof, Unproven: j.Unproven, KeepChildren: j.KeepChildren})
-	}
-	return err
-}
-
-// input is another input of the runs, nil for theirs.
-func (j *Job) input() any {
-	if len(j.Input) == 0 {
-		return nil
-	}
-	return j.Input
-}
-
-func (j *Job) results() map[string]any {
-	values := map[string]any{}
-	for name, result := range j.Results {
-		values[name] = result
-	}
-	return values
+	return runtime.Signal(ctx, w.client, run, workflow.Signal[json.RawMessage](w.job.Signal), w.job.payload(), &runtime.SignalOptions{Key: w.mark()})
 }
 
 // hasActed tells whether the job has acted on a run.

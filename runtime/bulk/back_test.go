@@ -168,3 +168,50 @@ func TestBackWithOthers(t *testing.T) {
 		}
 	})
 }
+
+// TestPreview: a dry run says of the first runs what would be taken back, with their messages, which
+// runs would fail, and does nothing.
+func TestPreview(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Register(handleWeighed)
+		ctx, c := context.Background(), e.Client()
+		without, with := startWeighed(e, c, 30)
+		synctest.Wait()
+		before := auditOf(e, c, "")
+		list, err := bulk.Preview(ctx, c, nil, bulk.Job{Verb: bulk.Reset, To: runtime.BeforeStep("weigh"), Where: `workflow = "weighed"`})
+		if err != nil || len(list) != bulk.PreviewMax {
+			e.Fatalf("a preview of %d runs, %v, want %d", len(list), err, bulk.PreviewMax)
+		}
+		for i, w := range list {
+			want := [][]journal.RunID{without, with}[i%2][i/2]
+			switch {
+			case w.Run != want:
+				e.Errorf("place %d has run %s, want %s", i, w.Run, want)
+			case i%2 == 0 && (w.Back != nil || !strings.Contains(w.Error, "weigh")), i%2 == 1 && (w.Error != "" || len(w.Back.Steps) != 1):
+				e.Errorf("place %d: %+v", i, w)
+			}
+		}
+		id := with[14]
+		if err := runtime.Signal(ctx, c, id, moved, "x", nil); err != nil {
+			e.Fatal(err)
+		}
+		synctest.Wait()
+		one := fmt.Sprintf("id = %q", id)
+		for _, job := range []bulk.Job{
+			{Verb: bulk.Skip, Message: "moved", Where: one},
+			{Verb: bulk.Fork, To: runtime.RunStart, NoMessages: true, Where: one},
+		} {
+			list, err = bulk.Preview(ctx, c, nil, job)
+			if err != nil || len(list) != 1 || list[0].Back == nil || len(list[0].Back.Messages) != 1 || list[0].Back.Messages[0].Fate != runtime.MessageDropped {
+				e.Errorf("a preview of %s: %+v, %v", job.Verb, list, err)
+			}
+		}
+		if list, err := bulk.Preview(ctx, c, nil, bulk.Job{Verb: bulk.Pause, All: true}); err != nil || len(list) != 0 {
+			e.Errorf("a preview of pause: %v, %v", list, err)
+		}
+		wantFound(e, c, `workflow = "weighed" and status = open and generation = 1`, 30)
+		if after := auditOf(e, c, ""); len(after) != len(before) {
+			e.Errorf("the audit has %d entries, had %d", len(after), len(before))
+		}
+	})
+}

@@ -28,11 +28,7 @@ func (w *worker) find(ctx context.Context, cursor string) (page, error) {
 	if w.job.Rate > 0 {
 		limit = int(min(pageMax, math.Ceil(w.job.Rate*pageTime.Seconds())))
 	}
-	list := w.list
-	if !w.job.FailuresOf.IsZero() {
-		list = w.findFailures
-	}
-	p, err := list(ctx, cursor, limit)
+	p, err := w.listed(ctx, cursor, limit)
 	if err != nil || !w.job.Verb.audited() || len(p.Runs) == 0 {
 		return p, err
 	}
@@ -44,6 +40,14 @@ func (w *worker) find(ctx context.Context, cursor string) (page, error) {
 		p.Audited = newest[0].Number
 	}
 	return p, nil
+}
+
+// listed is a page of the job's runs, wherever it reads them from.
+func (w *worker) listed(ctx context.Context, cursor string, limit int) (page, error) {
+	if !w.job.FailuresOf.IsZero() {
+		return w.findFailures(ctx, cursor, limit)
+	}
+	return w.list(ctx, cursor, limit)
 }
 
 // list lists a page of the runs that the job's filter selects.

@@ -21,7 +21,9 @@ type worker struct {
 // filter selects the job's runs.
 func (w *worker) filter() journal.ListFilter {
 	f := w.job.filter()
-	f.Until = w.since.Add(time.Microsecond) // of which times in the store are multiples
+	if !w.since.IsZero() { // it is no preview
+		f.Until = w.since.Add(time.Microsecond) // of which times in the store are multiples
+	}
 	return f
 }
 

@@ -126,6 +126,10 @@ func TestOutcomesOfUnseenRuns(t *testing.T) {
 	s.refused("ada", "GET", "/bulk/key=hidden/outcomes", "", "not-found", "hidden")
 	s.refused("ada", "POST", "/bulk?dry_run", `{"verb": "pause", "failures_of": "key=hidden"}`, "not-found", "hidden")
 	var job record.Bulk
+	s.must(http.StatusOK, "POST", "/bulk?dry_run", `{"verb": "reset", "point": "start", "all": true}`, &job) // by eva
+	if got := s.ask("ada", "POST", "/bulk?dry_run", `{"verb": "reset", "point": "start", "all": true}`); len(job.Would) != 2 || !strings.Contains(got.body, seven) || strings.Contains(got.body, hidden) {
+		t.Errorf("a dry run says to eva %+v, and to ada %s", job, got.body)
+	}
 	if s.must(http.StatusOK, "POST", "/bulk?dry_run", `{"verb": "pause", "failures_of": "key=open"}`, &job); job.Runs != 2 {
 		t.Errorf("the dry run says %+v", job)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
@@ -100,6 +101,9 @@ func startBulk(c *call) (any, error) {
 	if rec.Runs, rec.Capped, err = bulk.Count(c.ctx, c.h.client, job); err != nil {
 		return nil, err
 	}
+	if c.flag(dryRun.name) && rec.Runs > 0 {
+		return previewJob(c, job, &rec)
+	}
 	if c.flag(dryRun.name) || rec.Runs == 0 && b.Key == "" {
 		return &rec, nil
 	}
@@ -113,6 +117,27 @@ func startBulk(c *call) (any, error) {
 	c.code = http.StatusAccepted
 	rec.Run, rec.Status = started.ID().String(), journal.Open.String()
 	return &rec, nil
+}
+
+// previewJob adds what would become of the first runs, but for those that the actor may not see.
+func previewJob(c *call, job bulk.Job, rec *record.Bulk) (any, error) {
+	list, err := bulk.Preview(c.ctx, c.h.client, c.h.o.Node, job)
+	if err != nil {
+		return nil, err
+	}
+	if c.h.o.Allow != nil {
+		var ids []journal.RunID
+		for i := range list {
+			ids = append(ids, list[i].Run)
+		}
+		seen, err := c.seen(ids)
+		if err != nil {
+			return nil, err
+		}
+		list = slices.DeleteFunc(list, func(w bulk.Would) bool { return !seen[w.Run] })
+	}
+	c.maker.Preview(rec, list)
+	return rec, nil
 }
 
 // keyed tells of the same job, which was started before.

@@ -333,6 +333,11 @@ func (s *shop) bulkOutcomes() {
 	for _, id := range ids {
 		s.must(http.StatusOK, "POST", "/runs/"+id+"/signal", `{"name": "spoilt", "payload": "x"}`, nil)
 	}
+	s.must(http.StatusOK, "POST", "/bulk?dry_run", `{"verb": "skip", "message": "spoilt", "failures_of": "key=none", "unproven": true}`, &job)
+	if len(job.Would) != 3 || len(job.Would[0].Messages) != 1 || job.Would[0].Messages[0].Fate != "dropped" || job.Would[0].Messages[0].Name != "spoilt" {
+		s.t.Errorf("the dry run of a skip says %+v", job)
+	}
+	job = record.Bulk{}
 	s.must(http.StatusAccepted, "POST", "/bulk", `{"verb": "skip", "message": "spoilt", "failures_of": "key=none", "unproven": true}`, &job)
 	if end(); job.Done != 3 {
 		s.t.Errorf("the job that skips says %+v", job)

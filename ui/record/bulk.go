@@ -17,7 +17,8 @@ type Bulk struct {
 	Done        int           `json:"done" doc:"runs to which it was done"`
 	NotNeeded   int           `json:"not_needed" doc:"runs that ended, or were deleted, before it was their turn"`
 	Failed      int           `json:"failed" doc:"runs to which it could not be done"`
-	Failures    []BulkFailure `json:"failures,omitempty" doc:"the first 20 of these; bulk show has all"`
+	Failures    []BulkFailure `json:"failures,omitempty" doc:"the first 20 of these; bulk show has all. Of a dry run those of the first 20 runs to which it could not be done"`
+	Would       []Rewound     `json:"would,omitempty" doc:"of a dry run of retry, reset, fork, edit and skip: what would be done to the first 20 runs, as the verb says of one run"`
 }
 
 // BulkFailure is a run to which a job could not do what it should.
@@ -52,4 +53,15 @@ type Outcome struct {
 // OutcomeOf returns the record of what came of a run.
 func OutcomeOf(o *bulk.Outcome) Outcome {
 	return Outcome{Run: o.Run.String(), What: string(o.What), Error: o.Error, At: o.At.UTC()}
+}
+
+// Preview adds what a dry run says of some runs.
+func (m *Maker) Preview(r *Bulk, list []bulk.Would) {
+	for i := range list {
+		if w := &list[i]; w.Back != nil {
+			r.Would = append(r.Would, m.Rewound(w.Back, Nothing))
+		} else {
+			r.Failures = append(r.Failures, BulkFailure{Run: w.Run.String(), Error: w.Error})
+		}
+	}
 }

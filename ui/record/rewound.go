@@ -1,6 +1,10 @@
 package record
 
-import "github.com/reprise-run/reprise/runtime"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/runtime"
+)
 
 // Rewound is what a verb that goes back has done, or would do.
 type Rewound struct {
@@ -11,6 +15,19 @@ type Rewound struct {
 	Steps      []Repeated `json:"steps,omitempty" doc:"steps that had ended behind them"`
 	Replaced   []Replaced `json:"replaced,omitempty" doc:"steps that have another result, of an edit or a fork"`
 	Children   []Along    `json:"children,omitempty" doc:"runs below it that go on with it, children before their own"`
+
+	Messages     []RewoundMessage `json:"messages,omitempty" doc:"of a dry run: signals, updates and requests to cancel of the run, and what becomes of each; answers of children and of signals always come"`
+	MoreMessages bool             `json:"more_messages,omitempty" doc:"whether there are messages that are not named: unread ones behind 10000, and those of the first generations of many"`
+}
+
+// RewoundMessage is a message of a run that goes back.
+type RewoundMessage struct {
+	Message int64     `json:"message" doc:"number of the message, as run skip takes it"`
+	Kind    string    `json:"kind" doc:"signal, update or cancel request"`
+	Name    string    `json:"name,omitempty" doc:"name of the signal or update"`
+	Seq     int32     `json:"seq,omitempty" doc:"number of the event that has consumed it; absent if the present generation has not"`
+	At      time.Time `json:"at" doc:"when it was consumed, or accepted if it was not"`
+	Fate    string    `json:"fate" doc:"kept: what is kept has consumed it; again: it comes again, or the fork gets a copy; or dropped: it does not come again"`
 }
 
 // Along is a run that goes on because the one above it does.
@@ -53,6 +70,11 @@ type Forked struct {
 // Rewound returns the record of a retry, a reset, or the run that was forked.
 func (m *Maker) Rewound(r *runtime.Rewinding, done string) Rewound {
 	rec := Rewound{Run: r.Run.String(), Done: done, Generation: int32(r.Generation) + 1, Kept: int32(r.Kept), Steps: m.repeated(r), Children: m.along(r)}
+	for i := range r.Messages {
+		p := &r.Messages[i]
+		rec.Messages = append(rec.Messages, RewoundMessage{Message: int64(p.Number), Kind: p.Kind.String(), Name: p.Name, Seq: int32(p.Seq), At: p.At.UTC(), Fate: string(p.Fate)})
+	}
+	rec.MoreMessages = r.MoreMessages
 	for i := range r.Replaced {
 		s := &r.Replaced[i]
 		from := Source{r.Run, FromStep, s.Name}

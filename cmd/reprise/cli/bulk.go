@@ -56,7 +56,7 @@ func (f *bulkFlags) add(c *cobra.Command) {
 	fl.Float64Var(&f.job.Rate, "rate", 0, "at most so many runs a second; 0 for as many as it can")
 	fl.IntVar(&f.job.Concurrency, "concurrency", 0, "so many runs at once, at most 256; 0 for the default, 32")
 	fl.StringVar(&f.o.Key, "key", "", "name of the job: the same job with it goes on, or tells how it has ended; another one is refused")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say how many runs there are, and do nothing")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say how many runs there are, and of verbs that go back what would become of the first 20; do nothing")
 	addYes(c, &f.yes)
 }
 
@@ -217,6 +217,9 @@ func (c *call) bulk(job bulk.Job, f *bulkFlags) error {
 		return err
 	}
 	rec := record.Bulk{Verb: string(job.Verb), Runs: runs, Capped: capped}
+	if f.dryRun && runs > 0 {
+		return previewJob(c, job, &rec)
+	}
 	if f.dryRun || runs == 0 {
 		return printOne(c.out, &rec, func(*printer, *record.Bulk) string { return bulkPlan(&rec) + "; nothing was done\n" })
 	}

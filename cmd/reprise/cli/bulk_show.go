@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/ui/record"
 )
@@ -107,4 +110,40 @@ func tellOutcomes(c *call, job journal.RunID, f bulk.OutcomeFilter) error {
 		return c.out.object(page)
 	}
 	return printTable(c.out, outcomeColumns, page.Outcomes)
+}
+
+// previewJob says what a job would do: to how many runs, and of verbs that go back what to the
+// first ones.
+func previewJob(c *call, job bulk.Job, rec *record.Bulk) error {
+	var code *runtime.Node
+	if c.a.o.Register != nil {
+		code = c.node()
+	}
+	list, err := bulk.Preview(c.ctx, c.client, code, job)
+	if err != nil {
+		return err
+	}
+	c.records.Preview(rec, list)
+	err = printOne(c.out, rec, func(_ *printer, r *record.Bulk) string { return bulkPlan(r) + "; nothing was done\n" })
+	if err != nil || c.a.output != formatTable {
+		return err
+	}
+	for i := range rec.Would {
+		r := &rec.Would[i]
+		if _, err := fmt.Fprintf(c.out.w, "\n%s: would begin with %d events\n", r.Run, r.Kept); err != nil {
+			return err
+		}
+		if err := plannedSteps(c.out, r); err != nil {
+			return err
+		}
+	}
+	for _, x := range rec.Failures {
+		if _, err := fmt.Fprintf(c.out.w, "\n%s: would fail: %s\n", x.Run, oneLine(x.Error, 200)); err != nil {
+			return err
+		}
+	}
+	if n := len(list); n > 0 && n < rec.Runs {
+		c.note("these are the first %d runs", n)
+	}
+	return nil
 }

@@ -220,6 +220,15 @@ func TestBulkBack(t *testing.T) {
 		failed := reprise(t, store, cli.ExitFailed, append([]string{"bulk", "edit", "charge", `"paid"`, "--unproven", "--keep-children"}, where...)...)
 		wantText(t, "an edit of no step", failed.out, `no step "charge"`, "0 of 6 runs done")
 
+		reprise(t, store, cli.ExitDone, "run", "signal", "key=order:2", "paid", "1")
+		planned := []string{"bulk", "reset", "start", "--no-messages", "--where", `shop = "7" and queue = "default"`, "--dry-run"}
+		wantText(t, "a dry run", reprise(t, store, cli.ExitDone, planned...).out, "reset 3 runs; nothing was done", "would begin with 0 events", "MESSAGE", "paid", "dropped")
+		if out := checkJSON(t, s, store, cli.ExitDone, planned...); strings.Count(out, `"kept": 0`) != 3 || !strings.Contains(out, `"fate": "dropped"`) {
+			t.Errorf("a dry run says %s", out)
+		}
+		if out := checkJSON(t, s, store, cli.ExitDone, "run", "fork", "key=order:2", "start", "--dry-run"); !strings.Contains(out, `"fate": "again"`) {
+			t.Errorf("a dry run of one fork says %s", out)
+		}
 		only := []string{"--where", `shop = "7" and queue = "default"`, "--yes"}
 		for i := range 2 { // the third run has no message
 			reprise(t, store, cli.ExitDone, "run", "signal", fmt.Sprint("key=order:", i), "moved", `"Bonn"`)

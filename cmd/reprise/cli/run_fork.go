@@ -42,7 +42,7 @@ by the fork, with idempotency keys of its own. POINT is one of those of run rese
 A result of a step can be another one in the fork: --result 5='"paid"' for event 5. The step
 is not executed for it.
 
-` + proofOf(a) + ` --dry-run shows which steps run again.`,
+` + proofOf(a) + ` --dry-run shows which steps run again, and what becomes of messages.`,
 		Example: "  reprise run fork key=order:9182 step:charge --key order:9182:b --dry-run" + unprovenOf(a) + "\n" +
 			"  reprise run fork key=order:9182 event:5 --result 5='\"paid\"' --reason 'paid in cash'" + unprovenOf(a),
 	}

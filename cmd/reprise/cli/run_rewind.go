@@ -36,6 +36,15 @@ var repeatedColumns = []column[record.Repeated]{
 	{"OUTCOME SO FAR", func(_ *printer, r *record.Repeated) string { return payloadText(r.Outcome, 80) }},
 }
 
+var movedColumns = []column[record.RewoundMessage]{
+	{"MESSAGE", func(_ *printer, m *record.RewoundMessage) string { return strconv.FormatInt(m.Message, 10) }},
+	{"KIND", func(_ *printer, m *record.RewoundMessage) string { return m.Kind }},
+	{"NAME", func(_ *printer, m *record.RewoundMessage) string { return oneLine(m.Name, 40) }},
+	{"SEQ", func(_ *printer, m *record.RewoundMessage) string { return number(m.Seq) }},
+	{"AT", func(p *printer, m *record.RewoundMessage) string { return p.at(m.At) }},
+	{"FATE", func(_ *printer, m *record.RewoundMessage) string { return m.Fate }},
+}
+
 var alongColumns = []column[record.Along]{
 	{"CHILD", func(_ *printer, a *record.Along) string { return a.Run }},
 	{"OF", func(_ *printer, a *record.Along) string { return a.Parent }},
@@ -74,6 +83,12 @@ func plannedSteps(out *printer, rec *record.Rewound) (err error) {
 	}
 	if err == nil && len(rec.Steps) > 0 {
 		err = printTable(out, repeatedColumns, rec.Steps)
+	}
+	if err == nil && len(rec.Messages) > 0 {
+		err = printTable(out, movedColumns, rec.Messages)
+	}
+	if err == nil && rec.MoreMessages {
+		_, err = fmt.Fprintln(out.w, "and more messages")
 	}
 	if err == nil && len(rec.Children) > 0 {
 		err = printTable(out, alongColumns, rec.Children)
@@ -159,7 +174,7 @@ what they did is not undone. POINT is one of
   start        the beginning of the run
   fits         behind the last event that the code of this program replays
 
-` + proofOf(a) + ` --dry-run shows which steps run again.`,
+` + proofOf(a) + ` --dry-run shows which steps run again, and what becomes of messages.`,
 		Example: "  reprise run reset key=order:9182 step:charge --dry-run" + unprovenOf(a) + "\n" +
 			"  reprise run reset key=order:9182 step:charge --reason 'a wrong price'" + unprovenOf(a),
 	}

@@ -70,7 +70,7 @@ export interface Bulk {
 	ended_before?: boolean;
 	/** runs to which it could not be done */
 	failed: number;
-	/** the first 20 of these; bulk show has all */
+	/** the first 20 of these; bulk show has all. Of a dry run those of the first 20 runs to which it could not be done */
 	failures?: Array<BulkFailure>;
 	/** runs that ended, or were deleted, before it was their turn */
 	not_needed: number;
@@ -82,6 +82,8 @@ export interface Bulk {
 	status?: string;
 	/** cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit, skip or delete */
 	verb: string;
+	/** of a dry run of retry, reset, fork, edit and skip: what would be done to the first 20 runs, as the verb says of one run */
+	would?: Array<Rewound>;
 }
 
 export interface BulkFailure {
@@ -910,12 +912,31 @@ export interface Rewound {
 	generation: number;
 	/** how many events of the generation before it begins with */
 	kept: number;
+	/** of a dry run: signals, updates and requests to cancel of the run, and what becomes of each; answers of children and of signals always come */
+	messages?: Array<RewoundMessage>;
+	/** whether there are messages that are not named: unread ones behind 10000, and those of the first generations of many */
+	more_messages?: boolean;
 	/** steps that have another result, of an edit or a fork */
 	replaced?: Array<Replaced>;
 	/** id of the run */
 	run: string;
 	/** steps that had ended behind them */
 	steps?: Array<Repeated>;
+}
+
+export interface RewoundMessage {
+	/** when it was consumed, or accepted if it was not */
+	at: string;
+	/** kept: what is kept has consumed it; again: it comes again, or the fork gets a copy; or dropped: it does not come again */
+	fate: string;
+	/** signal, update or cancel request */
+	kind: string;
+	/** number of the message, as run skip takes it */
+	message: number;
+	/** name of the signal or update */
+	name?: string;
+	/** number of the event that has consumed it; absent if the present generation has not */
+	seq?: number;
 }
 
 export interface Route {

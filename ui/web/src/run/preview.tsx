@@ -68,6 +68,10 @@ export function Previewed({ title, verb, asked, wrong, look, act, may, fork, clo
 
 const againText: Record<string, string> = { certainly: "runs again", perhaps: "runs again if the code asks for it", no: "keeps its result" };
 
+// fates are what becomes of messages, what is lost first.
+const fates = ["dropped", "again", "kept"];
+const fateText: Record<string, string> = { dropped: "is dropped", again: "comes again", kept: "stays consumed" };
+
 // WouldBe says what would be kept, what would run again, and what would have another result.
 function WouldBe({ would, fork }: { would: Rewound; fork?: boolean }) {
 	const steps = would.steps ?? [];
@@ -86,6 +90,17 @@ function WouldBe({ would, fork }: { would: Rewound; fork?: boolean }) {
 					))}
 					{steps.length > shownMax && <li class="hint">and {count(steps.length - shownMax)} more</li>}
 				</ul>
+			)}
+			{would.messages && (
+				<details class="along">
+					<summary>{many(would.messages.length, "message")}{would.messages.some((m) => m.fate === "dropped") ? `, ${count(would.messages.filter((m) => m.fate === "dropped").length)} would be dropped` : ""}</summary>
+					<ul>
+						{[...would.messages].sort((a, b) => fates.indexOf(a.fate) - fates.indexOf(b.fate)).slice(0, shownMax).map((m) => (
+							<li key={m.message}>{m.kind} <Text max={100}>{m.name ?? ""}</Text> <span class="soft">message {m.message}{m.seq ? `, event ${m.seq}` : ""}</span> <strong>{fateText[m.fate] ?? m.fate}</strong></li>
+						))}
+						{(would.messages.length > shownMax || would.more_messages) && <li class="hint">and more</li>}
+					</ul>
+				</details>
 			)}
 			{would.children && (
 				<details class="along">
