@@ -60,8 +60,12 @@ func waitsFor(kind runtime.ReasonKind) func(*runtime.Explanation) bool {
 	}
 }
 
-// demoStates are the states in the order in which their runs are listed, oldest first.
+// demoStates are the states in the order in which their runs are listed, oldest first. The first
+// one is brought about without a node that executes runs.
 var demoStates = []demoState{
+	{word: "quarantined", there: func(e *runtime.Explanation) bool {
+		return e.Run.Task != nil && e.Run.Task.State == journal.Quarantined
+	}},
 	{word: "completed", there: closedAs(journal.Completed)},
 	{word: "failed", there: closedAs(journal.Failed)},
 	{word: "cancelled", there: closedAs(journal.Cancelled), then: func(ctx context.Context, c *runtime.Client, run journal.RunID) error {
@@ -147,7 +151,7 @@ func deliver(ctx workflow.Context, p parcel) (string, error) {
 
 // plantedRecord is a run that the demonstration has made.
 type plantedRecord struct {
-	State string `json:"state" doc:"what the run shows: completed, failed, cancelled, terminated, signal, timer, retry, child, blocked, paused, limited, delayed or unserved"`
+	State string `json:"state" doc:"what the run shows: completed, failed, cancelled, terminated, signal, timer, retry, child, blocked, quarantined, paused, limited, delayed or unserved"`
 	Run   string `json:"run" doc:"id of the run"`
 	Key   string `json:"key" doc:"key of the run"`
 }
@@ -160,10 +164,10 @@ var plantedColumns = []column[plantedRecord]{
 
 func demoVerb(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "demo", Short: "Plant a database with a run in every state but quarantined", Args: cobra.NoArgs,
+		Use: "demo", Short: "Plant a database with a run in every state", Args: cobra.NoArgs,
 		Long: `Plant a database with a run in every state, to try the verbs on: a SQLite file, or a
-schema in Postgres that has no runs yet. It takes a few seconds. No run is quarantined: that
-takes ten processes that died, and minutes; docs/incidents.md has one.`,
+schema in Postgres that has no runs yet. It takes some seconds: ten owners of the run that is
+quarantined have to die.`,
 		Example: `  reprise demo --store demo.db
   reprise run list --store demo.db
   reprise run why key=demo:retry --store demo.db`,
@@ -206,8 +210,37 @@ func (a *app) openDemo(ctx context.Context) (Store, error) {
 	return a.openAny(ctx, toMigrate)
 }
 
-// plant runs a node until a run is in each state.
+// plant runs a node until a run is in each state. What is to be quarantined is so before the node
+// is there, which would execute it.
 func (c *call) plant() (list []plantedRecord, err error) {
+	runs := map[string]journal.RunID{}
+	start := func(client *runtime.Client, s *demoState) error {
+		o := &runtime.StartOptions{Key: "demo:" + s.word, Labels: map[string]string{"demo": s.word}}
+		if s.start != nil {
+			s.start(o)
+		}
+		run, err := runtime.Start(c.ctx, client, demoParcel, parcel{To: "1 Main Street", Fate: s.word}, o)
+		if err != nil {
+			return err
+		}
+		runs[s.word] = run.ID()
+		list = append(list, plantedRecord{State: s.word, Run: run.ID().String(), Key: o.Key})
+		if s.then != nil {
+			return s.then(c.ctx, client, run.ID())
+		}
+		return nil
+	}
+	first := &demoStates[0]
+	if err := start(c.client, first); err != nil {
+		return nil, err
+	}
+	route := journal.Route{Queue: journal.DefaultQueue, Workflow: string(demoParcel), Version: 1}
+	scan := func() error {
+		return runtime.Signal(c.ctx, c.client, runs[first.word], demoScanned, "at the door", nil)
+	}
+	if err := quarantine(c, runs[first.word], route, scan); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(c.ctx)
 	node := runtime.NewNode(c.journal.Journal, &runtime.NodeOptions{Name: "demo", Logger: silent})
 	registerDemo(node)
@@ -222,22 +255,9 @@ func (c *call) plant() (list []plantedRecord, err error) {
 	if err := runtime.SetLimit(c.ctx, node.Client(), journal.Limit{Name: demoVan, Concurrency: 1}); err != nil {
 		return nil, err
 	}
-	runs := map[string]journal.RunID{}
-	for _, s := range demoStates {
-		o := &runtime.StartOptions{Key: "demo:" + s.word, Labels: map[string]string{"demo": s.word}}
-		if s.start != nil {
-			s.start(o)
-		}
-		run, err := runtime.Start(c.ctx, node.Client(), demoParcel, parcel{To: "1 Main Street", Fate: s.word}, o)
-		if err != nil {
+	for i := range demoStates[1:] {
+		if err := start(node.Client(), &demoStates[1+i]); err != nil {
 			return nil, err
-		}
-		runs[s.word] = run.ID()
-		list = append(list, plantedRecord{State: s.word, Run: run.ID().String(), Key: o.Key})
-		if s.then != nil {
-			if err := s.then(c.ctx, node.Client(), run.ID()); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return list, c.awaitDemo(runs)

@@ -58,11 +58,11 @@ func TestDoctor(t *testing.T) {
 
 	planted := filepath.Join(t.TempDir(), "planted.db")
 	plant(t, planted)
-	wantFound(t, findings(t, planted, cli.ExitFailed), map[string]string{"blocked": "error", "quarantined": "ok", "unserved": "error"})
+	wantFound(t, findings(t, planted, cli.ExitFailed), map[string]string{"blocked": "error", "quarantined": "error", "unserved": "error"})
 	checkJSON(t, s, planted, cli.ExitFailed, "doctor")
 	wantText(t, "doctor", reprise(t, planted, cli.ExitFailed, "doctor").out, "workflow demo.parcel, version 2", "run list --state blocked", "start a node")
-	execSQL(t, planted, `UPDATE reprise.tasks SET state = 2 WHERE state = 1`)
-	wantFound(t, findings(t, planted, cli.ExitFailed), map[string]string{"blocked": "ok", "quarantined": "error"})
+	execSQL(t, planted, `UPDATE reprise.tasks SET state = 0 WHERE state in (1, 2)`)
+	wantFound(t, findings(t, planted, cli.ExitFailed), map[string]string{"blocked": "ok", "quarantined": "ok"})
 
 	wantText(t, "no store", reprise(t, "postgres://127.0.0.1:1/none", cli.ExitFailed, "doctor").err, "connection refused", "is the server up")
 }

@@ -61,7 +61,7 @@ func TestTop(t *testing.T) {
 			link.Cut()
 			s.await("no answer for ")
 			link.Refuse(false)
-			s.await(`\x1b\[H\d\d:\d\d:\d\d  open 10`) // where the reason was
+			s.await(`\x1b\[H\d\d:\d\d:\d\d  open 11`) // where the reason was
 			if _, err := ours.WriteString(end); err != nil {
 				t.Fatal(err)
 			}

@@ -50,6 +50,7 @@ func TestVerbsThatRead(t *testing.T) {
 			{"run why key=demo:unserved", []string{"version 2", "start a node"}},
 			{"run why key=demo:paused", []string{"somebody looks for the address", "paused"}},
 			{"run why key=demo:limited", []string{"waits for limit", "demo.van", "held by run " + runs["timer"]}},
+			{"run why key=demo:quarantined", []string{"its owners died before the run committed anything, which was counted 10 times"}},
 			{"run why key=demo:blocked", []string{"a parcel without a weight", "deploy code"}},
 			{"run history key=demo:failed", []string{"RunStarted", "StepFailed", "RunFailed", "no such address", "step label"}},
 			{"run published key=demo:signal", []string{"progress", "accepted"}},
@@ -59,8 +60,8 @@ func TestVerbsThatRead(t *testing.T) {
 			{"audit", []string{"terminate", runs["terminated"], "the customer does not exist"}},
 			{"audit --verb resume --limit 1", []string{"REASON"}},
 			{"queue list", []string{"OLDEST", "demo.parcel"}},
-			{"top", []string{"open 10  blocked 1  quarantined 0  paused 1  nodes 0", "LEASE ENDS", "demo.parcel", runs["blocked"]}},
-			{"top --times 2 --every 1ms", []string{"open 10"}},
+			{"top", []string{"open 11  blocked 1  quarantined 1  paused 1  nodes 0", "LEASE ENDS", "demo.parcel", runs["blocked"]}},
+			{"top --times 2 --every 1ms", []string{"open 11"}},
 			{"migrate status", []string{"0001_initial.sql", "applied"}},
 			{"version", []string{"reprise"}},
 		} {
@@ -72,8 +73,8 @@ func TestVerbsThatRead(t *testing.T) {
 				checkLines(t, s, store, args...)
 			}
 		}
-		if n := checkLines(t, s, store, "run", "list", "--limit", "0"); n != 14 {
-			t.Errorf("all runs are %d, want the 13 of the demonstration and a child", n)
+		if n := checkLines(t, s, store, "run", "list", "--limit", "0"); n != 15 {
+			t.Errorf("all runs are %d, want the 14 of the demonstration and a child", n)
 		}
 		wantCode := map[string]int{"completed": cli.ExitDone, "failed": cli.ExitFailed, "cancelled": cli.ExitFailed, "terminated": cli.ExitFailed}
 		for state, code := range wantCode {
@@ -103,7 +104,7 @@ func TestListFilters(t *testing.T) {
 			"--since 1h --key demo:child":                 "child",
 			"--until 2020-01-01T00:00:00Z":                "none",
 			"--limit 1 --cursor " + runs["failed"]:        "completed",
-			"--state quarantined":                         "none",
+			"--state quarantined":                         "quarantined",
 			`--where demo="failed"`:                       "failed",
 			`--where demo="failed" --status open`:         "none",
 			"--state paused":                              "paused",
