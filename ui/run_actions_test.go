@@ -167,6 +167,19 @@ func TestRunGoesBack(t *testing.T) {
 	p.submit("Terminate it")
 	p.word("terminated")
 	clustertest.Described(t, s.Client, fork, "the fork is terminated", func(d *runtime.Description) bool { return d.Run.Status == journal.Terminated })
+
+	// What becomes of a message is seen before.
+	for _, err := range []error{s.Client.Pause(ctx, id, nil), runtime.Signal(ctx, s.Client, id, uitest.Paid, "early", nil)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Go("runs/" + id.String())
+	p.act("Fork")
+	p.Fill(p.field("Step"), "charge")
+	p.preview("1 message")
+	p.Click("dialog .along summary")
+	p.AwaitText("dialog .along", "signal paid message 1 comes again")
 }
 
 // TestRunAsked: queries, updates and signals, what refuses them, and a page that shows at once what
