@@ -15,6 +15,7 @@ var limitHaltChecks = []check{
 	{"J14_ARoundOfAStepPassesAPausedScope", stepsPassScopes},
 	{"J14_RunsThatNobodyServesArePassed", unservedArePassed},
 	{"J14_RunsOfAPausedScopeComeBackIntoTheirPlaces", haltedComeBack},
+	{"J14_ARunThatGetsAnotherVersionIsServed", haltedMove},
 	{"J14_ManySetsOfAPausedScopeArePassed", manyHaltedArePassed},
 	{"J14_NothingIsLeftOfRunsThatEndWhileTheirScopeIsPaused", haltedEnd},
 }
@@ -163,6 +164,35 @@ func haltedComeBack(k *kit) {
 	k.ok(err)
 	takeIn(n)
 	k.same("at last", n.ends(flowRoute, slowRoute), slow[1:2])
+}
+
+// A run of a version that nobody serves gets one that somebody does while it waits: it begins, in
+// the place that it has had. One that gets it while it is paused stays out until it is resumed.
+func haltedMove(k *kit) {
+	setLimit(k, journal.Limit{Name: "l", Concurrency: 1})
+	n := newLimiter(k)
+	old := k.starts(journal.Start{Version: 7, Limits: []journal.LimitNeed{need("l", "")}}, journal.Start{Version: 7, Limits: []journal.LimitNeed{need("l", "")}})
+	step := n.want(hourAgo(0), need("l", ""))
+	k.same("a step", n.ask(step), []int64{step.ID})
+	other := limited(k, 1, need("l", ""))
+	takeIn(n)
+	k.ok(k.admin(old[1].Run, driver.AdminPause))
+	takeIn(n)
+	for _, out := range old {
+		k.ok(back(k, driver.AdminReset, out.Run, 0, func(w *driver.Rewind) { w.Whole, w.Input, w.Version = true, journal.Payload{Data: []byte("1")}, 1 }))
+	}
+	stateIs(k, "that has got a version", old[0].Run, journal.Limited)
+	stateIs(k, "that is paused", old[1].Run, journal.Paused)
+	takeIn(n)
+	k.same("begun when the step ends", n.end(step).Runs, 1)
+	k.same("the first", n.ends(flowRoute), []journal.RunID{old[0].Run})
+	takeIn(n)
+	k.same("the next", n.ends(flowRoute), other)
+	k.ok(k.admin(old[1].Run, driver.AdminResume))
+	k.same("begun when it is resumed", takeIn(n), 1)
+	k.same("the last", n.ends(flowRoute), []journal.RunID{old[1].Run})
+	takeIn(n)
+	linesAre(k, "at the end")
 }
 
 // More keys than a round looks at wait for what all share, and their scope is paused: rounds end,

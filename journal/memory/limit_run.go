@@ -45,6 +45,17 @@ func askForMore(db *database, r *record, needs []journal.LimitNeed, now time.Tim
 	db.enqueue(r, now)
 }
 
+// reroute lets a run wait in another set, because it has another version. Its place is by the same
+// time.
+func (l *limits) reroute(db *database, r *record) {
+	since, state := l.claims[driver.LimitGrant{ID: l.runs.of[r.run.ID]}].Since, r.task.State
+	l.endLimits(r.run.ID)
+	if awaitLimits(db, r, since); state.OnHold() {
+		r.task.State = state
+		l.pause(r.run.ID, true)
+	}
+}
+
 // endLimits ends what a run holds that closes. The next round gives it to others.
 func (l *limits) endLimits(run journal.RunID) {
 	if id, ok := l.runs.of[run]; ok {

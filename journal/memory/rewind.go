@@ -59,6 +59,8 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 	r.task, r.attempts, r.waiting, r.unconfirmed = t, attempts, "", false
 	if reopened && len(r.run.Limits) > 0 {
 		awaitLimits(db, r, due)
+	} else if w.Version != 0 && db.limits.awaits(r.run.ID) {
+		db.limits.reroute(db, r)
 	}
 	r.open, r.run.Status, r.run.ClosedAt = true, journal.Open, time.Time{}
 	db.enqueue(r, now)

@@ -52,8 +52,9 @@ var limitReads = map[string]string{
 	"limitSetsLeftSQL": "ARRAY[1, 3]", "limitHaltedSQL": "1000", "limitHaltedSetsSQL": "ARRAY['q', 'r'], ARRAY['w', 'w'], ARRAY[1, 1], 100",
 	"limitUnhaltSQL": "ARRAY[2], ARRAY['l'], ARRAY['other']",
 	"limitDueSQL":    "500, 100", "limitNextSQL": "4611686018427387904", "limitNewsSQL": "500",
-	"limitEndSQL":    "ARRAY['11111111-1111-1111-1111-111111111111'::uuid]",
-	"limitArriveSQL": "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3], ARRAY[0]", "limitAsideSQL": "ARRAY[0], ARRAY[-1]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",
+	"limitRerouteSQL": "'11111111-1111-1111-1111-111111111111'",
+	"limitEndSQL":     "ARRAY['11111111-1111-1111-1111-111111111111'::uuid]",
+	"limitArriveSQL":  "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3], ARRAY[0]", "limitAsideSQL": "ARRAY[0], ARRAY[-1]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",
 	"limitRemoveSQL": "0, ARRAY[-1]", "limitKnownSQL": "7, ARRAY[1]", "limitOfNodeSQL": "7, true",
 	"limitClaimSQL": "0, -1", "limitNamesSQL": "0, -1", "limitFreeSQL": "0, -1",
 }

@@ -48,6 +48,19 @@ WITH asking AS MATERIALIZED (
 ), claimed AS (` + limitAskRows + `)
 SELECT w.state FROM waits w`
 
+// limitRerouteSQL lets a run wait in another set, if it waits, behind rewindSQL, which has given it
+// another version: its claim ends, and another one has its place, by the same time.
+const limitRerouteSQL = `
+WITH old AS MATERIALIZED (
+    SELECT x.node, x.id, x.part, x.since FROM reprise.limit_claims x
+    WHERE x.node = 0 AND x.run_id BETWEEN $1::uuid AND $1::uuid AND NOT x.ended AND x.granted_at IS NULL ORDER BY x.run_id LIMIT 1000
+), ended AS (
+    UPDATE reprise.limit_claims c SET ended = true FROM old o WHERE c.node = o.node AND c.id = o.id AND c.part = o.part
+), asking AS MATERIALIZED (
+    SELECT r.id, r.priority, r.limits, o.since, nextval('reprise.limit_runs_seq') AS number, t.state = 3 AS paused
+    FROM old o JOIN reprise.runs r ON r.id = $1::uuid JOIN reprise.tasks t ON t.run_id = $1::uuid WHERE o.part = 0
+)` + limitAskRows
+
 // limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks. It
 // looks for each run by itself, which the limit of the subquery makes sure of: a join is planned
 // for an empty table as one look at the claims of all runs.

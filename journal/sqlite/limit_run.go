@@ -132,6 +132,25 @@ func askAgain(q querier, run journal.RunID, since, at time.Time) (journal.TaskSt
 	return journal.Limited, awaitLimits(q, run, needs, priority, since, at)
 }
 
+// limitSinceSQL tells since when a run waits for its limits.
+const limitSinceSQL = `
+SELECT c.since FROM reprise_limit_claims c WHERE c.node = 0 AND c.run_id = ? AND c.granted_at IS NULL AND c.ended = 0 AND c.part = 0`
+
+// reroute lets a run wait in another set, if it waits, because it has another version. Its place is
+// by the same time.
+func reroute(q querier, run journal.RunID, at time.Time) error {
+	var since time.Time
+	x := execs{q: q}
+	x.query(limitSinceSQL, func(r row) error { since = r.time(0); return nil }, uuidArg(run))
+	if since.IsZero() || x.err != nil {
+		return x.err
+	}
+	if x.exec(limitEndSQL, uuidArg(run)); x.err == nil {
+		_, x.err = askAgain(q, run, since, at)
+	}
+	return x.err
+}
+
 // awaitsLimits tells whether a run waits for its limits.
 func awaitsLimits(q querier, run journal.RunID) (waits bool, err error) {
 	err = q.query(limitAwaitsSQL, func(r row) error { waits = r.int(0) > 0; return nil }, uuidArg(run))

@@ -139,6 +139,9 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 			visible = nil
 		}
 		x.exec(rewindTaskSQL, version, int64(out.State), visible, run, nullBytes(attempts))
+		if w.Version != 0 && x.err == nil {
+			x.err = reroute(e.q, t.run.ID, e.at)
+		}
 	} else {
 		if t.run.Freezes.Lasts() && x.err == nil { // its timers stood still until it was closed
 			x.err = refreeze(e.q, t.run.ID, driver.EndFreeze(t.run.Freezes, t.run.ClosedAt))
