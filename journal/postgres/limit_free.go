@@ -26,7 +26,7 @@ type limitStatements struct {
 
 // limitRunStatements are those of limits that runs hold.
 type limitRunStatements struct {
-	start, again, end, more, due, next, news, arrive, aside, begin, look, reroute string
+	start, again, end, more, due, next, news, arrive, aside, begin, look, reroute, spare string
 }
 
 // limitRateStatements are those of rates that change.

@@ -37,20 +37,21 @@ CROSS JOIN LATERAL (
     SELECT count(*)::int AS n FROM (
         SELECT FROM reprise.limit_claims c
         WHERE c.node = 0 AND c.granted_at IS NULL AND NOT c.ended AND c.part >= 0 AND c.name = k.name AND c.key = k.key
-        ORDER BY c.name, c.key, c.id LIMIT l.max_backlog + greatest(l.concurrency, t.total, l.burst) + 1) c) w
+        ORDER BY c.name, c.key, c.spared, c.id LIMIT l.max_backlog + greatest(l.concurrency, t.total, l.burst) + 1) c) w
 WHERE l.max_backlog > 0`
 
 // limitOldestSQL are the runs that have come first of those that wait for a key and have never
 // begun. One that somebody has rewound may have done what its code would undo, and one that waits
 // beyond the backlog is relied on. $4 is the last that has come, which is there already and makes
-// room for nobody.
+// room for nobody. The claims of the spared runs say so, so those are not read, however many they are; of
+// an older release only their rows do.
 const limitOldestSQL = `
 SELECT c.run_id
 FROM reprise.limit_claims c
 CROSS JOIN LATERAL (SELECT r.generation, r.beyond_backlog FROM reprise.runs r WHERE r.id = ANY (ARRAY[c.run_id])) r
 WHERE c.node = 0 AND c.granted_at IS NULL AND NOT c.ended AND c.part >= 0 AND c.name = $1::text AND c.key = $2::text
-  AND c.run_id <> $4::uuid AND r.generation = 1 AND r.beyond_backlog IS NULL
-ORDER BY c.name, c.key, c.id LIMIT $3::int`
+  AND NOT c.spared AND c.run_id <> $4::uuid AND r.generation = 1 AND r.beyond_backlog IS NULL
+ORDER BY c.name, c.key, c.spared, c.id LIMIT $3::int`
 
 // limitFamilySQL reads of runs who their parents are, and whether the runs wait for limits.
 const limitFamilySQL = `

@@ -11,13 +11,16 @@ import (
 
 // limitBacklogSQL makes claims of runs by the thousand: behind a full key, and of runs that start
 // tomorrow; lines that are worth a look tomorrow; claims of sets, of which a line lists one; and sets
-// of a route that is halted.
+// of a route that is halted; and claims of runs that nobody goes for.
 const limitBacklogSQL = `
 WITH claims AS (
     INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, counted)
     SELECT 0, nextval('reprise.limit_runs_seq'), 0, 'l', CASE WHEN k.later THEN 'later' ELSE 'full' END, 1, n,
            now() + CASE WHEN k.later THEN interval '1 day' ELSE n * interval '-1 ms' END, gen_random_uuid(), 0, '', 3, NOT k.later
     FROM generate_series(1, $1::int) AS n CROSS JOIN unnest(ARRAY[false, true]) AS k(later)
+), spared AS (
+    INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, spared)
+    SELECT 0, nextval('reprise.limit_runs_seq'), 0, 'l', 'spared', 1, n, now(), gen_random_uuid(), 0, '', 3, true FROM generate_series(1, $1::int) AS n
 ), of_sets AS (
     INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, set_id)
     SELECT 0, nextval('reprise.limit_runs_seq'), 0, 'l', 'other', 1, -n, now(), gen_random_uuid(), 0, '', 3, '[]', k.set_id
@@ -52,6 +55,8 @@ var limitReads = map[string]string{
 	"limitSetsLeftSQL": "ARRAY[1, 3]", "limitHaltedSQL": "1000", "limitHaltedSetsSQL": "ARRAY['q', 'r'], ARRAY['w', 'w'], ARRAY[1, 1], 100",
 	"limitUnhaltSQL": "ARRAY[2], ARRAY['l'], ARRAY['other']",
 	"limitDueSQL":    "500, 100", "limitNextSQL": "4611686018427387904", "limitNewsSQL": "500",
+	"limitOldestSQL":  "'l', 'spared', 1, '11111111-1111-1111-1111-111111111111'",
+	"limitSpareSQL":   "'11111111-1111-1111-1111-111111111111'",
 	"limitRerouteSQL": "'11111111-1111-1111-1111-111111111111'",
 	"limitEndSQL":     "ARRAY['11111111-1111-1111-1111-111111111111'::uuid]",
 	"limitArriveSQL":  "now(), ARRAY[0], ARRAY[-1], ARRAY[0], ARRAY[1], ARRAY[false], ARRAY[3], ARRAY[0]", "limitAsideSQL": "ARRAY[0], ARRAY[-1]", "limitGrantSQL": "now(), ARRAY[0, 7], ARRAY[-1, 2]",

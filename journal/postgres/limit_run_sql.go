@@ -19,29 +19,31 @@ WITH made AS (
          AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay,
               parent, parent_generation, parent_cmd, parent_policy, headers, timeout, on_failure, beyond_backlog, limits)
     ON CONFLICT DO NOTHING -- in the input's order, which is the order of keys
-    RETURNING id, created_at, start_at, version, priority, workflow, queue, limits
+    RETURNING id, created_at, start_at, version, priority, workflow, queue, limits, beyond_backlog
 ), queued AS (
     INSERT INTO reprise.tasks (run_id, visible_at, state, version, priority, queue, workflow)
     SELECT m.id, 'infinity', -1, m.version, m.priority, m.queue, m.workflow FROM made m
 ), asking AS MATERIALIZED (
-    SELECT m.id, m.priority, m.limits, coalesce(m.start_at, m.created_at) AS since, nextval('reprise.limit_runs_seq') AS number, false AS paused
+    SELECT m.id, m.priority, m.limits, coalesce(m.start_at, m.created_at) AS since, nextval('reprise.limit_runs_seq') AS number, false AS paused,
+           coalesce(m.beyond_backlog, false) AS spared
     FROM made m
 ), claimed AS (` + limitAskRows + `)
 SELECT m.id, coalesce(m.start_at, m.created_at), false, clock_timestamp() FROM made m`
 
 // limitAskRows writes the claims of runs that are in asking.
 const limitAskRows = `
-    INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted, paused)
+    INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted, paused, spared)
     SELECT 0, a.number, n.ord - 1, n.need ->> 'name', coalesce(n.need ->> 'key', ''), (n.need ->> 'cost')::bigint,
            (extract(epoch FROM a.since) * 1000000)::bigint + a.priority * 60000000::bigint, a.since, a.id, 0, '', a.priority,
-           CASE WHEN jsonb_array_length(a.limits::jsonb) > 1 THEN a.limits END, false, a.paused
+           CASE WHEN jsonb_array_length(a.limits::jsonb) > 1 THEN a.limits END, false, a.paused, a.spared
     FROM asking a CROSS JOIN LATERAL jsonb_array_elements(a.limits::jsonb) WITH ORDINALITY AS n(need, ord)`
 
 // limitAgainSQL lets a run wait for its limits that was closed, or is a fork, behind rewindSQL,
 // which has given its task the time from which it waits.
 const limitAgainSQL = `
 WITH asking AS MATERIALIZED (
-    SELECT r.id, r.priority, r.limits, greatest(clock_timestamp(), t.visible_at) AS since, nextval('reprise.limit_runs_seq') AS number, false AS paused
+    SELECT r.id, r.priority, r.limits, greatest(clock_timestamp(), t.visible_at) AS since, nextval('reprise.limit_runs_seq') AS number, false AS paused,
+           true AS spared
     FROM reprise.runs r JOIN reprise.tasks t ON t.run_id = $1::uuid WHERE r.id = $1::uuid AND r.limits IS NOT NULL
 ), waits AS (
     UPDATE reprise.tasks t SET state = -1, visible_at = 'infinity' FROM asking a WHERE t.run_id = ANY (ARRAY[a.id]) RETURNING t.state
@@ -57,9 +59,17 @@ WITH old AS MATERIALIZED (
 ), ended AS (
     UPDATE reprise.limit_claims c SET ended = true FROM old o WHERE c.node = o.node AND c.id = o.id AND c.part = o.part
 ), asking AS MATERIALIZED (
-    SELECT r.id, r.priority, r.limits, o.since, nextval('reprise.limit_runs_seq') AS number, t.state = 3 AS paused
+    SELECT r.id, r.priority, r.limits, o.since, nextval('reprise.limit_runs_seq') AS number, t.state = 3 AS paused, true AS spared
     FROM old o JOIN reprise.runs r ON r.id = $1::uuid JOIN reprise.tasks t ON t.run_id = $1::uuid WHERE o.part = 0
 )` + limitAskRows
+
+// limitSpareSQL spares a run that waits, behind rewindSQL: nobody goes for it who comes to a full
+// limit.
+const limitSpareSQL = `
+UPDATE reprise.limit_claims c SET spared = true
+FROM (SELECT x.node, x.id, x.part FROM reprise.limit_claims x
+      WHERE x.node = 0 AND x.run_id BETWEEN $1::uuid AND $1::uuid AND NOT x.ended AND x.granted_at IS NULL ORDER BY x.run_id LIMIT 1000) x
+WHERE c.node = x.node AND c.id = x.id AND c.part = x.part`
 
 // limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks. It
 // looks for each run by itself, which the limit of the subquery makes sure of: a join is planned
@@ -76,10 +86,11 @@ WHERE c.node = x.node AND c.id = x.id AND c.part = x.part`
 const limitMoreSQL = `
 WITH asking AS MATERIALIZED (
     SELECT r.id, r.priority, i.limits, least(coalesce(r.start_at, r.created_at), clock_timestamp()) AS since,
-           nextval('reprise.limit_runs_seq') AS number, t.state = 3 AS paused
+           nextval('reprise.limit_runs_seq') AS number, t.state = 3 AS paused,
+           r.generation > 1 OR r.beyond_backlog IS NOT NULL AS spared
     FROM unnest($1::uuid[], $2::text[]) AS i(id, limits)
     CROSS JOIN LATERAL (SELECT t.state FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t
-    CROSS JOIN LATERAL (SELECT r.id, r.priority, r.start_at, r.created_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+    CROSS JOIN LATERAL (SELECT r.id, r.priority, r.start_at, r.created_at, r.generation, r.beyond_backlog FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 ), needed AS (
     UPDATE reprise.runs r SET limits = a.limits FROM asking a WHERE r.id = ANY (ARRAY[a.id])
 ), claimed AS (` + limitAskRows + `)

@@ -186,6 +186,8 @@ func (r *rewinding) write(ctx context.Context, c *pgx.Conn, in *driver.Inbox) er
 		p.query(r.s.sql.limit.runs.again, each(func(row pgx.CollectableRow) error { return row.Scan(&r.out.State) }), uuidArg(r.run.ID))
 	} else if r.w.Version != 0 {
 		p.exec(r.s.sql.limit.runs.reroute, uuidArg(r.run.ID))
+	} else {
+		p.exec(r.s.sql.limit.runs.spare, uuidArg(r.run.ID))
 	}
 	if len(in.Freed)+len(in.Reopen) > 0 {
 		p.exec(r.s.sql.admin.rewind.inbox, uuidArg(r.run.ID), numbers(in.Freed), numbers(in.Reopen))

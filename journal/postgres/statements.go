@@ -108,7 +108,7 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 		runs: limitRunStatements{
 			start: r(startLimitedSQL), again: r(limitAgainSQL), end: r(limitEndSQL), more: r(limitMoreSQL), due: r(limitDueSQL), next: r(limitNextSQL),
 			news: r(limitNewsSQL), arrive: r(limitArriveSQL), aside: r(limitAsideSQL), begin: r(limitBeginSQL), look: r(limitLookSQL),
-			reroute: r(limitRerouteSQL),
+			reroute: r(limitRerouteSQL), spare: r(limitSpareSQL),
 		},
 		full: limitFullStatements{bounded: r(limitBoundedSQL), gate: r(limitGateSQL), room: r(limitRoomSQL), oldest: r(limitOldestSQL),
 			family: r(limitFamilySQL)},

@@ -24,11 +24,11 @@ WHERE c.node = 0 AND c.granted_at IS NOT NULL AND c.ended = 1 AND c.name = ?`
 
 // limitOldestSQL is the run that has come first of those that wait for a key and have never begun.
 // One that somebody has rewound may have done what its code would undo, and one that waits beyond
-// the backlog is relied on.
+// the backlog is relied on: their claims say so, and are not read, however many they are.
 const limitOldestSQL = `
 SELECT c.run_id
 FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_backlog_idx CROSS JOIN reprise_runs r ON r.id = c.run_id
-WHERE c.node = 0 AND c.granted_at IS NULL AND c.ended = 0 AND c.name = ? AND c.key = ? AND r.generation = 1 AND r.beyond_backlog IS NULL
+WHERE c.node = 0 AND c.granted_at IS NULL AND c.ended = 0 AND c.name = ? AND c.key = ? AND c.spared = 0 AND r.generation = 1 AND r.beyond_backlog IS NULL
 ORDER BY c.id LIMIT 1`
 
 // rooms are the rooms of what a run needs; nil for those that no backlog bounds.

@@ -10,8 +10,12 @@ import (
 // limitAskSQL writes a part of the claim of a run, which no round has counted yet. Its rank is what
 // most limits make of it, for whoever reads it before.
 const limitAskSQL = `
-INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted)
-VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, 0)`
+INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted, spared)
+VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, 0,
+    (SELECT r.generation > 1 OR r.beyond_backlog IS NOT NULL FROM reprise_runs r WHERE r.id = ?8))`
+
+// limitSpareSQL spares a run that waits: nobody goes for it who comes to a full limit.
+const limitSpareSQL = `UPDATE reprise_limit_claims SET spared = 1 WHERE node = 0 AND run_id = ? AND granted_at IS NULL AND ended = 0`
 
 // limitPauseSQL takes a run that waits out of its lines, by the next round, or lets it come back.
 const limitPauseSQL = `

@@ -139,6 +139,7 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 			visible = nil
 		}
 		x.exec(rewindTaskSQL, version, int64(out.State), visible, run, nullBytes(attempts))
+		x.exec(limitSpareSQL, run)
 		if w.Version != 0 && x.err == nil {
 			x.err = reroute(e.q, t.run.ID, e.at)
 		}

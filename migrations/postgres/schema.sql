@@ -161,7 +161,8 @@ CREATE TABLE reprise.limit_claims (
     counted boolean DEFAULT true NOT NULL,
     ended boolean DEFAULT false NOT NULL,
     paused boolean DEFAULT false NOT NULL,
-    set_id bigint DEFAULT 0 NOT NULL
+    set_id bigint DEFAULT 0 NOT NULL,
+    spared boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE reprise.limit_lines (
@@ -521,7 +522,7 @@ CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation,
 
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
 
-CREATE INDEX limit_claims_backlog_idx ON reprise.limit_claims USING btree (name, key, id) WHERE ((node = 0) AND (granted_at IS NULL) AND (NOT ended) AND (part >= 0));
+CREATE INDEX limit_claims_backlog_idx ON reprise.limit_claims USING btree (name, key, spared, id) WHERE ((node = 0) AND (granted_at IS NULL) AND (NOT ended) AND (part >= 0));
 
 CREATE INDEX limit_claims_ended_idx ON reprise.limit_claims USING btree (name, key) WHERE ((node = 0) AND (granted_at IS NOT NULL) AND (ended IS NOT FALSE));
 

@@ -62,7 +62,7 @@ CREATE TABLE reprise_limit_claims (
     cmd        INTEGER NOT NULL,
     step       TEXT    NOT NULL,
     priority   INTEGER NOT NULL,
-    needs      TEXT, counted INTEGER NOT NULL DEFAULT 1, ended INTEGER NOT NULL DEFAULT 0, paused INTEGER NOT NULL DEFAULT 0, set_id INTEGER NOT NULL DEFAULT 0,                               -- all that the step needs, as JSON, if it is more than this
+    needs      TEXT, counted INTEGER NOT NULL DEFAULT 1, ended INTEGER NOT NULL DEFAULT 0, paused INTEGER NOT NULL DEFAULT 0, set_id INTEGER NOT NULL DEFAULT 0, spared INTEGER NOT NULL DEFAULT 0,                               -- all that the step needs, as JSON, if it is more than this
     PRIMARY KEY (node, id, part)
 ) STRICT, WITHOUT ROWID;
 
@@ -189,7 +189,7 @@ CREATE INDEX reprise_events_inbox_idx ON reprise_events (run_id, generation, inb
 
 CREATE UNIQUE INDEX reprise_inbox_key_idx ON reprise_inbox (run_id, key);
 
-CREATE INDEX reprise_limit_claims_backlog_idx ON reprise_limit_claims (name, key, id) WHERE node = 0 AND granted_at IS NULL AND ended = 0;
+CREATE INDEX reprise_limit_claims_backlog_idx ON reprise_limit_claims (name, key, spared, id) WHERE node = 0 AND granted_at IS NULL AND ended = 0;
 
 CREATE INDEX reprise_limit_claims_ended_idx ON reprise_limit_claims (name, key) WHERE node = 0 AND granted_at IS NOT NULL AND ended = 1;
 
