@@ -181,6 +181,10 @@ type LimitRow struct {
 	// Was and Is are the rates before and behind the change: of the key of the row, or of all keys
 	// that have no row of their own.
 	Was, Is journal.Rate
+	// Reshares tells whether lines come to have another share of the Total: that of the key of the
+	// row, or of all keys that have no row of their own. A round finds keys by the share that is
+	// stored, of which it reads the lowest, so the store computes it anew for all of these lines.
+	Reshares bool
 }
 
 // Rerates tells whether lines come to have another rate. The store moves each of those that the row
@@ -212,6 +216,10 @@ func (a *AdminAction) LimitChange(has, all *journal.Limit) LimitRow {
 	had := 0
 	if has != nil {
 		had = has.Total
+	}
+	row.Reshares = true
+	if a.Kind == AdminSetLimit && has != nil {
+		row.Reshares = l.Weight != has.Weight || had == 0 && l.Total > 0
 	}
 	if a.Kind == AdminRemoveLimit {
 		if row.NoTotal = had > 0; has != nil {

@@ -15,6 +15,7 @@ var limitSetChecks = []check{
 	{"J14_ABacklogMovesWithWhatHoldsItUp", backlogMoves},
 	{"J14_KeysOfATotalThatWaitElsewhereArePassed", keysArePassed},
 	{"J14_ManySetsOfALineAreInOrder", setsInOrder},
+	{"J14_AWeightThatChangesHoldsForManyKeys", weightsChange},
 }
 
 // settled makes a round and those that it asks for, and returns what was granted of the node.

@@ -34,11 +34,27 @@ func setLimit(db *database, a *driver.AdminAction, now time.Time) error {
 	if row.Totals || row.NoTotal {
 		db.limits.retotal(k, row.Totals)
 	}
+	if row.Reshares {
+		db.limits.reshare(&row)
+	}
 	if row.Rerates() {
 		db.limits.rerate(&row, now)
 	}
 	db.note(a, "", row.Detail, now)
 	return nil
+}
+
+// reshare makes the lines that the row of a limit is for those of another weight.
+func (l *limits) reshare(row *driver.LimitRow) {
+	for k, line := range l.lines {
+		if _, own := l.rows[k]; k.Name == row.Key.Name && k != k.Total() && (k == row.Key || row.Key.Key == "" && !own) && l.rows[driver.LimitKey{Name: k.Name}].Total > 0 {
+			weight := 1
+			if bounds := l.bounds(k); bounds != nil {
+				weight = max(bounds.Weight, 1)
+			}
+			line.share = float64(line.Held) / float64(weight)
+		}
+	}
 }
 
 // rerate makes the lines that the row of a limit is for those of another rate.

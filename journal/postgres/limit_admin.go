@@ -53,6 +53,9 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 			if change.Totals || change.NoTotal {
 				p.exec(s.sql.limit.retotal, l.Name, change.Totals)
 			}
+			if change.Reshares {
+				p.exec(s.sql.limit.reshare, l.Name, l.Key)
+			}
 			p.exec(s.sql.admin.note, append(auditArgs(a, change.Detail), "")...)
 		}
 		if change.Detail != "" && change.Rerates() {

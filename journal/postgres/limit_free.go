@@ -16,7 +16,7 @@ import (
 type limitStatements struct {
 	lock, try, member, remove, known, state, open, lines, insert, grant, ofNode string
 	names, free, sweep                                                          string
-	adminRead, set, unset, retotal, claim                                       string
+	adminRead, set, unset, retotal, reshare, claim                              string
 	list, uses, held, waiting, waitingName, waitingRun                          string
 	runs                                                                        limitRunStatements
 	full                                                                        limitFullStatements

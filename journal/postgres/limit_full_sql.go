@@ -43,8 +43,8 @@ WHERE l.max_backlog > 0`
 // limitOldestSQL are the runs that have come first of those that wait for a key and have never
 // begun. One that somebody has rewound may have done what its code would undo, and one that waits
 // beyond the backlog is relied on. $4 is the last that has come, which is there already and makes
-// room for nobody. The claims of the spared runs say so, so those are not read, however many they are; of
-// an older release only their rows do.
+// room for nobody. The claims of the spared runs say so, so those are not read, however many they
+// are; of an older release only their rows do.
 const limitOldestSQL = `
 SELECT c.run_id
 FROM reprise.limit_claims c

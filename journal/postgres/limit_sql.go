@@ -197,6 +197,15 @@ INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share,
 SELECT $1::text, '~total', coalesce(sum(l.held), 0), 0, 0, 0, 0, false FROM lines l HAVING $2::bool
 ON CONFLICT (name, key) DO UPDATE SET held = excluded.held`
 
+// limitReshareSQL makes lines those of another weight: that of a key, or all of a limit that has a
+// total.
+const limitReshareSQL = `
+UPDATE reprise.limit_lines l
+SET share = l.held::float8 / greatest(1, coalesce((SELECT o.weight FROM reprise.limits o WHERE o.name = l.name AND o.key = l.key),
+    (SELECT o.weight FROM reprise.limits o WHERE o.name = l.name AND o.key = ''), 1))
+WHERE l.name = $1::text AND ($2::text = '' OR l.key = $2::text) AND l.key <> '~total'
+  AND EXISTS (SELECT FROM reprise.limits t WHERE t.name = $1::text AND t.key = '' AND t.total > 0)`
+
 // limitClaimSQL reads a claim that an operator releases, under its lock.
 const limitClaimSQL = `
 SELECT c.name, c.key, c.step, c.run_id, c.granted_at IS NULL FROM reprise.limit_claims c

@@ -101,7 +101,7 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 			left: r(limitSetsLeftSQL), halted: r(limitHaltedSQL), haltedOf: r(limitHaltedSetsSQL), unhalt: r(limitUnhaltSQL),
 			nodes: r(limitNodesSQL), routes: r(limitRoutesSQL)},
 		names: r(limitNamesSQL), free: r(limitFreeSQL), sweep: r(limitSweepSQL),
-		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), claim: r(limitClaimSQL),
+		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), reshare: r(limitReshareSQL), claim: r(limitClaimSQL),
 		rates: limitRateStatements{rated: r(limitRatedSQL), ratedKey: r(limitRatedKeySQL), rerate: r(limitRerateSQL)},
 		list:  r(limitsSQL), uses: r(limitUsesSQL), held: r(limitHeldSQL), waiting: r(limitWaitingSQL), waitingName: r(limitWaitingNameSQL),
 		waitingRun: r(limitWaitingRunSQL),

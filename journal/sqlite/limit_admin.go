@@ -35,6 +35,15 @@ ORDER BY l.key LIMIT ?4`
 // limitRerateSQL moves a line to another rate.
 const limitRerateSQL = `UPDATE reprise_limit_lines SET ready = ?, rated_at = ? WHERE name = ? AND key = ?`
 
+// limitReshareSQL makes lines those of another weight: that of a key, or all of a limit that has a
+// total.
+const limitReshareSQL = `
+UPDATE reprise_limit_lines AS l
+SET share = CAST(l.held AS REAL) / max(1, coalesce((SELECT o.weight FROM reprise_limits o WHERE o.name = l.name AND o.key = l.key),
+    (SELECT o.weight FROM reprise_limits o WHERE o.name = l.name AND o.key = ''), 1))
+WHERE l.name = ?1 AND (?2 = '' OR l.key = ?2) AND l.key <> '~total'
+  AND EXISTS (SELECT 1 FROM reprise_limits t WHERE t.name = ?1 AND t.key = '' AND t.total > 0)`
+
 // limitClaimSQL reads a claim that an operator releases.
 const limitClaimSQL = `
 SELECT c.name, c.key, c.step, c.run_id, c.needs, c.cost, c.granted_at FROM reprise_limit_claims c
@@ -71,6 +80,9 @@ func setLimit(q querier, a *driver.AdminAction, at time.Time) error {
 	}
 	if err == nil && (change.Totals || change.NoTotal) {
 		err = retotal(q, k, change.Totals)
+	}
+	if err == nil && change.Reshares {
+		_, err = q.exec(limitReshareSQL, l.Name, l.Key)
 	}
 	if err == nil && change.Rerates() {
 		err = rerate(q, &change, at)
