@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,7 +71,30 @@ func DecodeAttempts(b []byte) ([]journal.Attempt, error) {
 	if err := json.Unmarshal(b, &list); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
+	if err := checkAttempts(list); err != nil {
+		return nil, err
+	}
 	return list, nil
+}
+
+// checkAttempts returns an error about counts of attempts that nobody has counted: whoever goes on
+// with one compares it with what a policy allows, and waits for a time that grows with it.
+func checkAttempts(list []journal.Attempt) error {
+	for i := range list {
+		a := &list[i]
+		if err := cmp.Or(natural(a.Cmd), natural(a.Made), natural(a.Earlier), natural(a.Panics), natural(a.Made-a.Earlier)); err != nil {
+			return fmt.Errorf("%w: the attempts of step %d: %w", ErrMalformed, a.Cmd, err)
+		}
+	}
+	return nil
+}
+
+// natural returns an error about a number below 0.
+func natural[N ~int | ~int32 | ~int64](n N) error {
+	if n < 0 {
+		return fmt.Errorf("%w: %d is below 0", ErrMalformed, n)
+	}
+	return nil
 }
 
 // storedPublished is a journal.Published as rows of runs keep it.

@@ -44,21 +44,30 @@ func UnreadableMessage(run journal.RunID, number journal.InboxSeq, err error) *j
 }
 
 // check ends a history before the first event, and an inbox before the first message, whose kind
-// this release does not know. A run with an unreadable row has no history that somebody may go on
-// from either.
+// this release does not know, or whose numbers nobody has counted. A run with an unreadable row has
+// no history that somebody may go on from either.
 func (h *History) check() {
 	noteValues(&h.Run)
 	defer noteTaskValues(&h.Run)
 	for i := range h.Events {
-		if ev := &h.Events[i]; !ev.Kind.Known() {
+		ev := &h.Events[i]
+		err := eventNumbers(ev)
+		if !ev.Kind.Known() {
+			err = unknownKind(ev)
+		}
+		if err != nil {
 			h.Events, h.More, h.Inbox, h.MoreInbox = h.Events[:i], false, nil, false
-			h.Err = UnreadableEvent(h.Run.ID, ev.Seq, unknownKind(ev))
+			h.Err = UnreadableEvent(h.Run.ID, ev.Seq, err)
 			return
 		}
 	}
 	for i := range h.Inbox {
-		if m := &h.Inbox[i]; !m.Kind.Known() {
-			err := fmt.Errorf("message kind %d %w", m.Kind, journal.ErrNewer)
+		m := &h.Inbox[i]
+		err := messageNumbers(m)
+		if !m.Kind.Known() {
+			err = fmt.Errorf("message kind %d %w", m.Kind, journal.ErrNewer)
+		}
+		if err != nil {
 			h.Inbox, h.MoreInbox = h.Inbox[:i], false
 			if h.Err == nil {
 				h.Err = UnreadableMessage(h.Run.ID, m.Number, err)

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -21,6 +22,19 @@ func noteValues(run *journal.Run) {
 	NoteUnreadable(run, "priority", within(int64(run.Priority), journal.PriorityMin, journal.PriorityMax))
 	NoteUnreadable(run, "status", within(int64(run.Status), int64(journal.Open), int64(journal.Terminated)))
 	NoteUnreadable(run, "timeout", within(int64(run.Timeout), 0, int64(journal.DelayMax)))
+	NoteUnreadable(run, "version", natural(run.Version))
+	NoteUnreadable(run, "generation", natural(run.Generation))
+	if p := run.Parent; p != nil {
+		NoteUnreadable(run, "parent_policy", within(int64(p.Policy), int64(journal.CloseCancel), int64(journal.CloseAbandon)))
+		NoteUnreadable(run, "parent_generation", natural(p.Generation))
+		NoteUnreadable(run, "parent_cmd", natural(p.Cmd))
+	}
+	if c := run.Continued; c != nil {
+		NoteUnreadable(run, "inbox_seen", natural(c.Seen))
+		for _, n := range c.Carried {
+			NoteUnreadable(run, "carried", natural(n))
+		}
+	}
 }
 
 // DecodeTimeout returns the time of a run, of which rows keep the microseconds. The error is
@@ -38,8 +52,19 @@ func noteTaskValues(run *journal.Run) {
 	if t := run.Task; t != nil && run.Workflow != "" {
 		NoteUnreadable(run, "state of its task", within(int64(t.State), int64(journal.Limited), int64(journal.Interrupting)))
 		NoteUnreadable(run, "priority of its task", within(int64(t.Priority), journal.PriorityMin, journal.PriorityMax))
+		NoteUnreadable(run, "generation of its task", natural(t.Generation))
+		NoteUnreadable(run, "turn of its task", natural(t.Turn))
+		NoteUnreadable(run, "inbox_last of its task", natural(t.InboxLast))
+		NoteUnreadable(run, "strikes of its task", natural(t.Strikes))
 	}
 }
+
+// eventNumbers and messageNumbers return an error about what the code above looks for by number.
+func eventNumbers(ev *journal.Event) error {
+	return cmp.Or(natural(ev.Cmd), natural(ev.Inbox), natural(ev.Attempt))
+}
+
+func messageNumbers(m *journal.Message) error { return cmp.Or(natural(m.Cmd), natural(m.Generation)) }
 
 // within returns an error about a number that is none of those from low to high. Numbers are added
 // at the upper end, so what is above was written by a newer release.

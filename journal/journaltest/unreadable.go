@@ -21,8 +21,8 @@ type Spoiler interface {
 	Spoil(ctx context.Context, run journal.RunID, part string, n int) (mend func(context.Context) error, err error)
 }
 
-// The parts of a run that Spoil makes unreadable. Those up to PartTimeout stand in the rows of a
-// run and its task.
+// The parts of a run that Spoil makes unreadable. Those up to PartSeen, and PartPolicy, stand in
+// the rows of a run and its task.
 const (
 	PartAttempts    = "attempts"
 	PartLabels      = "labels"
@@ -33,6 +33,14 @@ const (
 	PartCreated     = "created_at"
 	PartPriority    = "priority"      // of the run: a number that nobody knows
 	PartTimeout     = "timeout"       // less than none
+	PartMade        = "attempts made" // of a step: less than none
+	PartVersion     = "version"       // of the run: below 0, as what follows
+	PartSeen        = "inbox_seen"
+	PartEventCmd    = "event cmd"
+	PartEventInbox  = "event inbox"
+	PartAttempt     = "event attempt"
+	PartMessageCmd  = "message cmd"
+	PartPolicy      = "parent_policy" // of a child: a number that nobody knows
 	PartIssued      = "issued"        // of an event: a word that nobody knows
 	PartKind        = "kind"          // of an event: a number that nobody knows
 	PartTime        = "time"          // of an event
@@ -40,7 +48,10 @@ const (
 	PartMessageTime = "message time"  // of a message
 	PartTaskUrgency = "task priority" // a number that nobody knows, so no claim takes the task
 	PartTaskState   = "task state"    // likewise
-	PartEnd         = "end"           // of a closed run: which event is the terminal one; there is none of that number
+	PartTaskStrikes = "task strikes"  // below 0, as what follows
+	PartTaskTurn    = "task turn"
+	PartTaskLast    = "task inbox_last"
+	PartEnd         = "end" // of a closed run: which event is the terminal one; there is none of that number
 )
 
 // J2 holds for what is read too: one run that cannot be read has no effect on what is told of the
@@ -49,6 +60,8 @@ var unreadableChecks = []check{
 	{"J2_UnreadableRunsFailAlone", unreadableAlone},
 	{"J2_OperatorsActOnUnreadableRuns", actsOnUnreadable},
 	{"J2_UnknownNumbersOfATaskAreTold", unknownTaskNumbers},
+	{"J2_NegativeNumbersOfATaskAreTold", negativeTaskNumbers},
+	{"J2_UnknownClosePoliciesChangeNothing", unknownPolicy},
 	{"J7_AnUnreadableEndIsAnEnd", unreadableEnd},
 	{"J7_AMissingEndIsToldAlone", missingEnd},
 }
@@ -97,6 +110,13 @@ var unreadableParts = []unreadablePart{
 	{PartCreated, 0, "column created_at", false, true, 3},
 	{PartPriority, 0, "column priority", true, true, 3},
 	{PartTimeout, 0, "column timeout", false, true, 3},
+	{PartMade, 0, "column attempts", false, true, 3},
+	{PartVersion, 0, "column version", false, true, 3},
+	{PartSeen, 0, "column inbox_seen", false, true, 3},
+	{PartEventCmd, 2, "event 2", false, false, 1},
+	{PartEventInbox, 2, "event 2", false, false, 1},
+	{PartAttempt, 3, "event 3", false, false, 2},
+	{PartMessageCmd, 3, "message 3", false, false, 3},
 	{PartIssued, 2, "event 2", true, false, 1},
 	{PartKind, 2, "event 2", true, false, 1},
 	{PartTime, 3, "event 3", false, false, 2},
@@ -266,39 +286,6 @@ func blocksUnreadable(k *kit, node journal.NodeID, bad journal.RunID, p *unreada
 		}
 	}
 	k.t.Errorf("%s: the run is not listed as blocked", p.named)
-}
-
-// A task whose state or priority is a number that nobody knows is left alone, and told of; its
-// history can be read. It is claimed when the number is mended.
-func unknownTaskNumbers(k *kit) {
-	node := k.join(leaseLong).ID()
-	for part, named := range map[string]string{PartTaskUrgency: "column priority of its task", PartTaskState: "column state of its task"} {
-		runs := k.begin(3)
-		bad := runs[1]
-		mend := spoil(k, bad, part, 0)
-		if mend == nil {
-			for _, o := range k.take(node, 3) {
-				o.commit(closed, started(), completed("1"))
-			}
-			continue
-		}
-		for _, o := range k.take(node, 2) {
-			o.commit(closed, started(), completed("1"))
-		}
-		k.same("tasks that are left", len(k.claim(node, 4).Tasks), 0)
-		for _, run := range k.listAll(journal.ListFilter{IDs: runs}) {
-			if run.ID == bad {
-				wantUnreadable(k, "a listing", run.Unreadable, bad, named, true)
-			} else if run.Unreadable != nil {
-				k.t.Errorf("a listing: %v", run.Unreadable)
-			}
-		}
-		h := k.load(driver.LoadRequest{Run: bad})
-		k.ok(h.Err)
-		wantUnreadable(k, "a load", h.Run.Unreadable, bad, named, true)
-		mend()
-		k.take(node, 1)[0].commit(closed, started(), completed("1"))
-	}
 }
 
 // How a run ended can be read although what its last turn asked for cannot.

@@ -27,6 +27,22 @@ func (s *Store) Spoil(ctx context.Context, run journal.RunID, part string, n int
 		return spoil(s, &r.run.Priority, 6, same), nil
 	case "timeout":
 		return spoil(s, &r.run.Timeout, -5, same), nil
+	case "attempts made":
+		return spoil(s, &r.attempts, []byte(`[{"cmd":3,"made":-1}]`), func(a, b []byte) bool { return string(a) == string(b) }), nil
+	case "version":
+		return spoil(s, &r.run.Version, -1, same), nil
+	case "parent_policy":
+		return spoil(s, &r.run.Parent.Policy, 9, same), nil
+	case "event cmd":
+		return spoil(s, &r.events[n-1].Cmd, -1, same), nil
+	case "event attempt":
+		return spoil(s, &r.events[n-1].Attempt, -1, same), nil
+	case "message cmd":
+		return spoil(s, &r.inbox[n-1].Cmd, -1, same), nil
+	case "task strikes":
+		return spoil(s, &r.task.Strikes, -1, same), nil
+	case "task turn":
+		return spoil(s, &r.task.Turn, -1, same), nil
 	case "kind":
 		return spoil(s, &r.events[n-1].Kind, 99, same), nil
 	case "message":

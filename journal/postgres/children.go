@@ -34,19 +34,19 @@ WITH RECURSIVE orphan(id, policy) AS (
     WHERE o.policy = 1
 )
 SELECT t.run_id FROM reprise.tasks t
-WHERE t.run_id = ANY ($1::uuid[] || ARRAY(SELECT o.id FROM orphan o WHERE o.policy <> 2))
+WHERE t.run_id = ANY ($1::uuid[] || ARRAY(SELECT o.id FROM orphan o WHERE o.policy IN (0, 1)))
 ORDER BY t.run_id FOR UPDATE`
 
-// orphansSQL finds the open children of runs that close, except those that go on. The tasks of the
-// closing runs are locked, so no further child of theirs can be made. ORDER BY and BETWEEN force
-// the index of parents (see "Plans"): the planner of a small table would choose the primary key and
-// read all runs.
+// orphansSQL finds the open children of runs that close, except those that go on, or of whose
+// policy nothing is known here. The tasks of the closing runs are locked, so no further child of
+// theirs can be made. ORDER BY and BETWEEN force the index of parents (see "Plans"): the planner of
+// a small table would choose the primary key and read all runs.
 const orphansSQL = `
 SELECT c.ord, r.id, r.policy
 FROM unnest($1::uuid[]) WITH ORDINALITY AS c(id, ord)
 CROSS JOIN LATERAL (
     SELECT r.id, coalesce(r.parent_policy, 0) AS policy FROM reprise.runs r
-    WHERE r.parent_run BETWEEN c.id AND c.id AND r.status = 0 AND r.parent_policy IS DISTINCT FROM 2 ORDER BY r.parent_run) r
+    WHERE r.parent_run BETWEEN c.id AND c.id AND r.status = 0 AND coalesce(r.parent_policy, 0) IN (0, 1) ORDER BY r.parent_run) r
 ORDER BY c.ord, r.id`
 
 // terminateSQL closes runs whoever owns them: the owner's next commit finds no task and is refused

@@ -44,9 +44,9 @@ FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 // was stored before.
 func loadAnswer(q querier, r *driver.LoadRequest, h *driver.History) error {
 	err := q.query(loadUnansweredSQL, func(in row) error {
-		h.Run.ID, h.Run.Status, h.Err = r.Run, journal.Status(in.int(0)), nil
+		h.Run.ID, h.Run.Status, h.Err = r.Run, journal.Status(in.int16(0)), nil
 		if in.bool(3) {
-			h.Run.Task = &journal.Task{Run: r.Run, State: journal.TaskState(in.int(1)), Problem: in.text(2)}
+			h.Run.Task = &journal.Task{Run: r.Run, State: journal.TaskState(in.int16(1)), Problem: in.text(2)}
 		}
 		return nil
 	}, uuidArg(r.Run))

@@ -42,7 +42,7 @@ func (e *effects) closeChildren(parent journal.RunID, closed []journal.RunID) ([
 // must not have its index changed under it: rows could be met twice, or never.
 func readChildren(q querier, parent journal.RunID) (list []child, err error) {
 	err = q.query(childrenSQL, func(r row) error {
-		list = append(list, child{r.id(0), journal.ClosePolicy(r.int(1))})
+		list = append(list, child{r.id(0), journal.ClosePolicy(r.int16(1))})
 		return nil
 	}, uuidArg(parent))
 	return list, err

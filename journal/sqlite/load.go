@@ -112,8 +112,8 @@ func loadEvents(q querier, req *driver.LoadRequest, h *driver.History) error {
 		if h.Err != nil {
 			return nil
 		}
-		ev := journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
-			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: int32(r.int(6)), Payload: r.payload(7, 8),
+		ev := journal.Event{Seq: journal.Seq(r.int32(0)), Kind: journal.Kind(r.int16(1)), Cmd: journal.Cmd(r.int32(2)),
+			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: r.int32(6), Payload: r.payload(7, 8),
 			Link: journal.Link(r.int(10))}
 		issued, err := journal.DecodeIssued(r.text(9))
 		if err != nil {
@@ -151,9 +151,9 @@ func loadInbox(q querier, r *driver.LoadRequest, h *driver.History) error {
 	}
 	page := driver.NewPage(r, journal.InboxLoadMax)
 	read := func(in row) error {
-		m := journal.Message{Run: r.Run, Number: journal.InboxSeq(in.int(0)), Kind: journal.MessageKind(in.int(1)),
-			Name: in.text(2), Key: in.text(3), Payload: in.payload(4, 5), Time: in.time(6), Cmd: journal.Cmd(in.int(7)),
-			Generation: journal.Generation(in.int(8))}
+		m := journal.Message{Run: r.Run, Number: journal.InboxSeq(in.int(0)), Kind: journal.MessageKind(in.int16(1)),
+			Name: in.text(2), Key: in.text(3), Payload: in.payload(4, 5), Time: in.time(6), Cmd: journal.Cmd(in.int32(7)),
+			Generation: journal.Generation(in.int32(8))}
 		if !page.Fits(driver.MessageBytes(&m)) {
 			return errPageFull
 		}

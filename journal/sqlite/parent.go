@@ -10,7 +10,7 @@ func parentOf(r row) *journal.Parent {
 	if r.null(0) {
 		return nil
 	}
-	return &journal.Parent{Run: r.id(0), Generation: journal.Generation(r.int(1)), Cmd: journal.Cmd(r.int(2)), Policy: journal.ClosePolicy(r.int(3))}
+	return &journal.Parent{Run: r.id(0), Generation: journal.Generation(r.int32(1)), Cmd: journal.Cmd(r.int32(2)), Policy: journal.ClosePolicy(r.int16(3))}
 }
 
 // encodeParent returns the columns in the order of parentOf; all are null for a run without a

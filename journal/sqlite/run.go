@@ -24,8 +24,8 @@ const runWidth = 29
 func runOf(r row) journal.Run {
 	labels, err := driver.DecodeLabels(r.text(11))
 	run := journal.Run{
-		ID: r.id(0), CreatedAt: r.time(1), StartAt: r.time(2), ClosedAt: r.time(3), Generation: journal.Generation(r.int(4)),
-		Version: int32(r.int(5)), Priority: int16(r.int(6)), Status: journal.Status(r.int(7)), Workflow: r.text(8),
+		ID: r.id(0), CreatedAt: r.time(1), StartAt: r.time(2), ClosedAt: r.time(3), Generation: journal.Generation(r.int32(4)),
+		Version: r.int32(5), Priority: r.int16(6), Status: journal.Status(r.int16(7)), Workflow: r.text(8),
 		Queue: r.text(9), Key: r.text(10), Labels: labels, Input: r.payload(12, 26), Trace: r.text(13),
 	}
 	driver.NoteUnreadable(&run, "labels", err)

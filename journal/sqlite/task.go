@@ -24,10 +24,10 @@ func addTask(run *journal.Run, r row) {
 	attempts, err := driver.DecodeAttempts(r.data(15))
 	driver.NoteUnreadable(run, "attempts", err)
 	run.Task = &journal.Task{
-		Run: run.ID, Generation: journal.Generation(r.int(0)), Queue: r.text(1), Workflow: r.text(2), Version: int32(r.int(3)),
-		Priority: int16(r.int(4)), VisibleAt: r.time(5), Owner: journal.NodeID(r.int(6)), Fence: journal.Fence(r.int(7)),
+		Run: run.ID, Generation: journal.Generation(r.int32(0)), Queue: r.text(1), Workflow: r.text(2), Version: r.int32(3),
+		Priority: r.int16(4), VisibleAt: r.time(5), Owner: journal.NodeID(r.int32(6)), Fence: journal.Fence(r.int(7)),
 		Turn: journal.Turn(r.int(8)), InboxLast: journal.InboxSeq(r.int(9)), Attempts: attempts,
-		Strikes: int(r.int(11)), State: journal.TaskState(r.int(12)), Problem: r.text(13),
+		Strikes: int(r.int(11)), State: journal.TaskState(r.int16(12)), Problem: r.text(13),
 		Link: journal.Link(r.int(14)),
 	}
 	if run.Task.State != journal.Blocked {

@@ -20,8 +20,8 @@ WHERE r.id = ?`
 func addTerminal(q querier, run *journal.Run) error {
 	return q.query(listTerminalSQL, func(r row) error {
 		issued, err := journal.DecodeIssued(r.text(7))
-		driver.NoteUnreadableEnd(run, journal.Seq(r.int(0)), err)
-		run.Terminal = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
+		driver.NoteUnreadableEnd(run, journal.Seq(r.int32(0)), err)
+		run.Terminal = &journal.Event{Seq: journal.Seq(r.int32(0)), Kind: journal.Kind(r.int16(1)), Cmd: journal.Cmd(r.int32(2)),
 			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued, Link: journal.Link(r.int(8))}
 		return nil
 	}, uuidArg(run.ID))

@@ -4,6 +4,7 @@ import (
 	sqldriver "database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -20,6 +21,12 @@ func (r row) int(i int) int64 {
 	n, _ := r[i].(int64)
 	return n
 }
+
+// int32 and int16 read a number for a smaller type. SQLite takes any number in any column: what has
+// no place there stays beyond what has a meaning, instead of becoming another number.
+func (r row) int32(i int) int32 { return int32(min(max(r.int(i), math.MinInt32), math.MaxInt32)) }
+
+func (r row) int16(i int) int16 { return int16(min(max(r.int(i), math.MinInt16), math.MaxInt16)) }
 
 func (r row) bool(i int) bool { return r.int(i) != 0 }
 
