@@ -65,7 +65,7 @@ func JournalOf(c *Client) *journal.Journal { return c.j.Journal }
 
 func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry, list []Interceptor) *Client {
 	c := &Client{j: j, node: node, tel: tel, around: aroundCalls(list), warner: newRouteWarner(j, tel.log), signals: signalWarner{nodes: j.Nodes, log: tel.log}}
-	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
+	c.waiters = waiters.New(j, waiters.Options{Poll: poll, Unanswered: unanswered})
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)
 	c.sends = batch.New(batch.SizeMax, c.writeSends)
 	c.starts.SetAside(func(a answer[journal.Started]) bool { return errors.Is(a.out.Err, driver.ErrHeld) })

@@ -130,6 +130,8 @@ func (n *Node) runOnce(ctx context.Context) error {
 	}
 	defer unwatch()
 	n.tel.log.InfoContext(ctx, "node joined", logkey.Node, w.ID(), logkey.NodeName, n.o.Name)
+	n.client.waiters.SetPushed(true)
+	defer n.client.waiters.SetPushed(false)
 	w.Begin(sent.Add(n.o.Lease))
 	select {
 	case <-ctx.Done():

@@ -31,21 +31,24 @@ type reader struct {
 const scanEvery = 500 * time.Millisecond
 
 // loop reads what is in toRead whenever it is woken, and every waiting run at every poll, until ctx
-// ends because nobody waits any more. Lost hints bring the next poll forward.
+// ends because nobody waits any more. Lost hints bring the next poll forward. It watches the
+// journal once nobody pushes hints, and does not stop when somebody does: a hint that comes twice
+// does no harm.
 func (r *reader) loop(ctx context.Context) {
-	if !r.list.hintsPushed {
-		var watching sync.WaitGroup
-		defer watching.Wait()
-		watching.Add(1)
-		go func() {
-			defer watching.Done()
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watch := sync.OnceFunc(func() {
+		watching.Go(func() {
 			_ = r.j.Watch(ctx, r.list.hint) // if it fails there are no hints, and the poll still finds everything
-		}()
-	}
+		})
+	})
 	var read time.Time // when everything was last read
 	poll := time.NewTimer(r.poll)
 	defer poll.Stop()
 	for {
+		if !r.list.pushed() {
+			watch()
+		}
 		select {
 		case <-ctx.Done():
 			return

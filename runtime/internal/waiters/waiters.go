@@ -52,8 +52,8 @@ type Waiters struct {
 type Options struct {
 	// Poll is the time between two reads of every waiting run.
 	Poll time.Duration
-	// HintsPushed says that the owner calls Hint with every hint of the journal. Else the loop
-	// watches the journal itself, while it exists.
+	// HintsPushed says that the owner calls Hint with every hint of the journal, see SetPushed.
+	// Else the loop watches the journal itself, while it exists.
 	HintsPushed bool
 	// Unanswered returns why an update of the run has no answer and gets none for now, nil if the
 	// answer is still to come. It says also why the end of an open run does not come for now.
@@ -63,7 +63,7 @@ type Options struct {
 // New returns Waiters without a goroutine.
 func New(j *driver.Journal, o Options) *Waiters {
 	list := &waitlist{
-		hintsPushed: o.HintsPushed, announce: j.AnnounceWaiter,
+		announce: j.AnnounceWaiter, hintsPushed: o.HintsPushed,
 		waiting: map[journal.RunID][]*waiter{}, toRead: map[journal.RunID]bool{}, wake: make(chan struct{}, 1),
 		recent: recent{ends: map[journal.RunID]recentEnd{}},
 	}
@@ -137,6 +137,9 @@ func beforeDeadline(ctx context.Context, wt *waiter) (<-chan time.Time, func()) 
 // GoesOn says that a run goes on behind a generation: what is remembered of its end is void, and so
 // is an end of that generation of which a hint is still on its way.
 func (w *Waiters) GoesOn(run journal.RunID, behind journal.Generation) { w.list.goesOn(run, behind) }
+
+// SetPushed says whether the owner calls Hint with every hint of the journal from now on.
+func (w *Waiters) SetPushed(pushed bool) { w.list.setPushed(pushed) }
 
 // Hint takes a hint of the journal: a run was closed or has answered an update, or hints may have
 // been lost. It is quick and ignores hints of other kinds.

@@ -14,10 +14,10 @@ import (
 // waitlist holds the waiters and what is to be read for them. [Waiters] says which order of events
 // it guards against. Its mutex is a leaf: it is not held while the store is called.
 type waitlist struct {
-	hintsPushed bool   // every hint of the process comes to hint
-	announce    func() // tells other processes that this one waits
+	announce func() // tells other processes that this one waits
 
 	mu          sync.Mutex
+	hintsPushed bool // every hint of the process comes to hint
 	waiting     map[journal.RunID][]*waiter
 	toRead      map[journal.RunID]bool      // read when the loop next wakes; only runs in waiting
 	stateAt     map[journal.RunID]time.Time // when the state of a run was last asked for
@@ -78,6 +78,7 @@ func (l *waitlist) register(run journal.RunID, wt *waiter) (loop context.Context
 			wt.local = false // its end was announced before: no further hint will come
 		}
 	}
+	wt.local = wt.local && l.hintsPushed
 	wt.since = l.reads
 	l.waiting[run] = append(l.waiting[run], wt)
 	if !wt.local {
@@ -89,6 +90,33 @@ func (l *waitlist) register(run journal.RunID, wt *waiter) (loop context.Context
 		loop, l.stop = context.WithCancel(context.Background())
 	}
 	return loop, nil, silent
+}
+
+// setPushed says whether hints are pushed from now on. When they are not any more, some may have
+// been missed, and the loop watches the journal itself: everybody is read, those too whose end
+// would have been announced here.
+func (l *waitlist) setPushed(pushed bool) {
+	l.mu.Lock()
+	was := l.hintsPushed
+	l.hintsPushed = pushed
+	if was && !pushed {
+		for _, list := range l.waiting {
+			for _, wt := range list {
+				wt.local = false
+			}
+		}
+	}
+	l.mu.Unlock()
+	if was && !pushed {
+		l.readAll()
+	}
+}
+
+// pushed tells whether hints are pushed.
+func (l *waitlist) pushed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hintsPushed
 }
 
 // announcementDue tells whether the caller, who holds the mutex, is to call announce without it:
