@@ -30,7 +30,7 @@ export function Messages({ detail, events, version, skip, loading }: { detail: D
 	const aside = detail.set_aside ?? [];
 	const updates = detail.updates ?? [];
 	const rowOf = (e: Event): Row => ({ number: e.inbox!, kind: kinds[e.kind] ?? e.kind, name: e.name, at: e.time, payload: e.payload, event: e });
-	if (!loading && !waiting.length && !taken.length && !aside.length && !updates.length) return <Empty title="Nobody has told the run anything." />;
+	if (!loading && !waiting.length && !taken.length && !aside.length && !updates.length) return <Empty title="No message waits, and the run has taken none." />;
 	return (
 		<div class="messages">
 			<h2>Waiting <span class="count">{count(detail.unread)}</span></h2>
