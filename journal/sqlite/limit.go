@@ -54,7 +54,7 @@ const (
 	limitLinesRunsSQL   = `
 UPDATE reprise_limit_lines AS l
 SET held = g.held, waiting = g.waiting, look_at = iif(g.waiting > 0, 1, NULL),
-    share = iif(EXISTS (SELECT 1 FROM reprise_limits t WHERE t.name = l.name AND t.key = '' AND t.total > 0), g.held, 0),
+    share = iif(EXISTS (SELECT 1 FROM reprise_limits t WHERE t.name = l.name AND t.key = '' AND t.total > 0), CAST(g.held AS REAL) / ` + limitWeight + `, 0),
     open = g.waiting > 0 AND EXISTS (SELECT 1 FROM reprise_limits t WHERE t.name = l.name AND t.key = '' AND t.total > 0)
 FROM (SELECT c.name, c.key, sum(c.granted_at IS NOT NULL) AS held, sum(c.granted_at IS NULL) AS waiting
       FROM reprise_limit_claims c WHERE c.node = 0 AND c.counted = 1 GROUP BY c.name, c.key) g

@@ -35,12 +35,16 @@ ORDER BY l.key LIMIT ?4`
 // limitRerateSQL moves a line to another rate.
 const limitRerateSQL = `UPDATE reprise_limit_lines SET ready = ?, rated_at = ? WHERE name = ? AND key = ?`
 
+// limitWeight is the weight of the key of a line l: its own, or that of the limit.
+const limitWeight = `
+    max(1, coalesce((SELECT o.weight FROM reprise_limits o WHERE o.name = l.name AND o.key = l.key),
+    (SELECT o.weight FROM reprise_limits o WHERE o.name = l.name AND o.key = ''), 1))`
+
 // limitReshareSQL makes lines those of another weight: that of a key, or all of a limit that has a
 // total.
 const limitReshareSQL = `
 UPDATE reprise_limit_lines AS l
-SET share = CAST(l.held AS REAL) / max(1, coalesce((SELECT o.weight FROM reprise_limits o WHERE o.name = l.name AND o.key = l.key),
-    (SELECT o.weight FROM reprise_limits o WHERE o.name = l.name AND o.key = ''), 1))
+SET share = CAST(l.held AS REAL) / ` + limitWeight + `
 WHERE l.name = ?1 AND (?2 = '' OR l.key = ?2) AND l.key <> '~total'
   AND EXISTS (SELECT 1 FROM reprise_limits t WHERE t.name = ?1 AND t.key = '' AND t.total > 0)`
 

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"database/sql"
 	"path/filepath"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func TestRunsHoldLimitsOverProcesses(t *testing.T) {
 		}
 	}
 	set(journal.Limit{Name: "a", Concurrency: 1})
-	set(journal.Limit{Name: "b", Total: 1})
+	set(journal.Limit{Name: "b", Total: 1, Weight: 4})
 	m, runs := node(), driver.LimitRound{Runs: true}
 	for _, need := range [][2]string{{"a", ""}, {"a", ""}, {"b", "x"}, {"b", "y"}} {
 		start(need[0], need[1])
@@ -69,6 +70,15 @@ func TestRunsHoldLimitsOverProcesses(t *testing.T) {
 
 	s = open(t, path, nil)
 	j = driver.New(s, nil)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var share float64 // of the Total, what a key holds for each of its weight
+	if err := db.QueryRowContext(ctx, "SELECT share FROM reprise_limit_lines WHERE name = 'b' AND key = 'x'").Scan(&share); err != nil || share != 0.25 {
+		t.Errorf("the key that holds one of a limit of weight 4 has the share %v, %v", share, err)
+	}
 	lines(journal.LimitUse{Name: "a", Held: 1, Waiting: 1}, journal.LimitUse{Name: "b", Key: "y", Waiting: 1}, journal.LimitUse{Name: "b", Key: "x", Held: 1})
 	m = node()
 	set(journal.Limit{Name: "a", Concurrency: 2})

@@ -11,7 +11,7 @@ import (
 // most limits make of it, for whoever reads it before.
 const limitAskSQL = `
 INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted, spared)
-VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, 0,
+VALUES (0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, '', ?9, ?10, 0,
     (SELECT r.generation > 1 OR r.beyond_backlog IS NOT NULL FROM reprise_runs r WHERE r.id = ?8))`
 
 // limitSpareSQL spares a run that waits: nobody goes for it who comes to a full limit.

@@ -159,7 +159,7 @@ func plan(t *testing.T, rows *sql.Rows) (steps []string) {
 // nulls returns an argument for every parameter of a statement.
 func nulls(text string) []any {
 	n := strings.Count(text, "?")
-	for k := 9; k > 0; k-- {
+	for k := 20; k > 0; k-- {
 		if strings.Contains(text, "?"+strconv.Itoa(k)) {
 			n = k
 			break
