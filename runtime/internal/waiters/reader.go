@@ -94,14 +94,14 @@ func (r *reader) read(ctx context.Context) {
 // answered for.
 //
 // A call that took too long would do so again. So the next one is for half as many, down to one
-// member, which is left out; those behind it are for more and more again. So whoever waits for a
-// run that can be read hears of its end, whatever the others are.
+// member, which is left out; those behind it are for a quarter more each time. So whoever waits for
+// a run that can be read hears of its end, whatever the others are.
 func inParts[T any](ctx context.Context, list []T, most *int, call func([]T) error) (late []T, err error) {
 	for len(list) > 0 {
 		part := list[:min(*most, len(list))]
 		switch err := call(part); {
 		case err == nil:
-			list, *most = list[len(part):], min(2**most, journal.ListMax)
+			list, *most = list[len(part):], min(*most+(*most+3)/4, journal.ListMax)
 		case !errors.Is(err, driver.ErrTookLong) || ctx.Err() != nil:
 			return append(late, list...), err
 		case len(part) > 1:

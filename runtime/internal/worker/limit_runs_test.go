@@ -31,7 +31,8 @@ func TestRunsThatWaitAreFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New(nil)
 		j := driver.New(store, nil)
-		m, err := j.Join(t.Context(), journal.Node{Name: "n", Lease: time.Hour})
+		routes := []journal.Route{{Queue: journal.DefaultQueue, Workflow: "w", Version: 1}}
+		m, err := j.Join(t.Context(), journal.Node{Name: "n", Lease: 24 * time.Hour, Routes: routes})
 		if err != nil {
 			t.Fatal(err)
 		}
