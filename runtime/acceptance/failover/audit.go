@@ -28,6 +28,8 @@ type figures struct {
 	steps      int // that were executed
 	repeated   int // of these more than once
 	overlap    overlap
+	bounded    int // runs whose steps hold a limit
+	held       held
 	takeovers  []time.Duration
 	nodes      int
 	rejoined   int // memberships beyond a node's first
@@ -72,6 +74,9 @@ func (f *facts) audit(now time.Time) *figures {
 	if g.overlap = overlaps(all, now); g.overlap.longest > 0 {
 		g.problem("overlap", "%s", g.overlap.example)
 	}
+	if g.held = holders(all, now); g.held.most > boundedMost {
+		g.problem("beyond", "%s", g.held.example)
+	}
 	g.takeovers = takeovers(all)
 	for node, ids := range members(f.entries) {
 		g.nodes++
@@ -86,7 +91,9 @@ func (f *facts) audit(now time.Time) *figures {
 // and its signals have said.
 func (f *facts) auditRuns(g *figures) {
 	for key, h := range f.runs {
-		g.runs++
+		if g.runs++; h.run.Workflow == string(bounded) {
+			g.bounded++
+		}
 		switch {
 		case !h.run.Status.Closed():
 			g.open++
@@ -199,7 +206,9 @@ func (f *facts) auditEffects(g *figures) {
 }
 
 // silent tells whether nothing happened that could have gone wrong, or nobody wrote it down.
-func (g *figures) silent() bool { return g.runs == 0 || g.told == 0 || g.steps == 0 || g.nodes == 0 }
+func (g *figures) silent() bool {
+	return g.runs == 0 || g.told == 0 || g.steps == 0 || g.nodes == 0 || g.bounded > 0 && g.held.most < boundedMost
+}
 
 // String is the line of a scenario.
 func (g *figures) String() string {
@@ -212,6 +221,9 @@ func (g *figures) String() string {
 	fmt.Fprintf(&b, " | contradictions %d, effects astray %d | steps %d, repeated %d", g.contradictions, g.astray, g.steps, g.repeated)
 	if g.overlap.moves > 0 {
 		fmt.Fprintf(&b, ", moved %d, at once %d, overlap %d ms", g.overlap.moves, g.overlap.at, g.overlap.longest.Milliseconds())
+	}
+	if g.bounded > 0 {
+		fmt.Fprintf(&b, " | %d of %d held a limit at once", g.held.most, boundedMost)
 	}
 	if n := len(g.takeovers); n > 0 {
 		fmt.Fprintf(&b, " | %d takeovers: median %.2f s, worst %.2f s", n, g.takeovers[n/2].Seconds(), g.takeovers[n-1].Seconds())

@@ -86,6 +86,13 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		change(&h)
 		f.runs[key] = h
 	}
+	hold := func(f *facts) { // as many as may; one more begins when the first one ends
+		for i := range boundedMost + 1 {
+			key := fmt.Sprint(bounded, "/", i)
+			begin := entry{At: at(800 + i), By: "n2", What: begun, Key: key, Exec: key}
+			f.entries = append(f.entries, begin, entry{At: at(800 + boundedMost + i), By: "n2", What: ended, Exec: key})
+		}
+	}
 	for _, c := range []struct {
 		name  string
 		wreck func(*facts)
@@ -121,6 +128,12 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		{"a step that has no end is repeated", func(f *facts) {
 			f.entries = append(f.entries, entry{At: at(735), By: "n3", What: begun, Key: "b", Exec: "w"})
 		}, "overlap"},
+		{"more hold a limit than it allows", func(f *facts) {
+			hold(f)
+			f.entries = append(f.entries, entry{At: at(801), By: "n1", What: begun, Key: "bounded/9", Exec: "9"}, entry{At: at(820), By: "n1", What: ended, Exec: "9"})
+		}, "beyond"},
+		{"as many hold a limit as it allows", hold, ""},
+		{"nobody holds a limit that is there", func(f *facts) { set(f, "b", func(h *history) { h.run.Workflow = string(bounded) }) }, "silence"},
 		{"a node was declared dead", func(f *facts) {
 			f.entries = append(f.entries, entry{At: at(900), By: "n2", What: joined, Value: "3"})
 		}, "rejoined"},

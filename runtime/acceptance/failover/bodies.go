@@ -18,8 +18,16 @@ const (
 	sleeper  workflow.Name[order, outcome] = "sleeper"  // a step, a sleep, a step: parked most of the time
 	receiver workflow.Name[order, outcome] = "receiver" // waits for signals, with a step behind each
 	holder   workflow.Name[order, outcome] = "holder"   // one step that takes long
+	bounded  workflow.Name[order, outcome] = "bounded"  // steps that hold a limit
 
 	word workflow.Signal[string] = "word"
+)
+
+// boundedLimit is what the steps of bounded hold, and boundedMost how many may at once. The diaries
+// are the witness of it: they know nothing of what the store has granted.
+const (
+	boundedLimit = "calls"
+	boundedMost  = 3
 )
 
 // order is the input of a run.
@@ -65,10 +73,11 @@ func (h *hand) draw(ctx context.Context, o order, step int) (string, error) {
 	}
 }
 
-// step runs a plain step, and adds what it has drawn.
-func (h *hand) step(ctx workflow.Context, o order, out *outcome) error {
+// step runs a plain step, which may hold limits, and adds what it has drawn.
+func (h *hand) step(ctx workflow.Context, o order, out *outcome, limits ...workflow.StepLimit) error {
 	n := len(out.Drawn)
-	drawn, err := workflow.Step(ctx, "draw", func(ctx context.Context) (string, error) { return h.draw(ctx, o, n) }, nil)
+	drawn, err := workflow.Step(ctx, "draw", func(ctx context.Context) (string, error) { return h.draw(ctx, o, n) },
+		&workflow.StepOptions{Limits: limits})
 	out.Drawn = append(out.Drawn, drawn)
 	return err
 }
@@ -127,4 +136,13 @@ func (h *hand) receiver(ctx workflow.Context, o order) (out outcome, err error) 
 
 func (h *hand) holder(ctx workflow.Context, o order) (out outcome, err error) {
 	return out, h.step(ctx, o, &out)
+}
+
+func (h *hand) bounded(ctx workflow.Context, o order) (out outcome, err error) {
+	for range o.Steps {
+		if err := h.step(ctx, o, &out, workflow.StepLimit{Name: boundedLimit}); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }

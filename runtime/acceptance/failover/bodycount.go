@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -90,6 +91,48 @@ func overlaps(all map[stepOf][]execution, now time.Time) overlap {
 		}
 	}
 	return o
+}
+
+// held is how many steps of bounded ran at once, at most.
+type held struct {
+	most    int
+	example string // who they were, at that moment
+}
+
+// holders finds the moment at which most steps of bounded ran.
+func holders(all map[stepOf][]execution, now time.Time) (h held) {
+	type change struct {
+		at   time.Time
+		step stepOf
+		by   string
+		n    int // 1 for a beginning, -1 for an end
+	}
+	var changes []change
+	for s, list := range all {
+		if !strings.HasPrefix(s.key, string(bounded)+"/") {
+			continue
+		}
+		for _, e := range list {
+			end := e.end
+			if end.IsZero() {
+				end = now
+			}
+			changes = append(changes, change{e.begin, s, e.by, 1}, change{end, s, e.by, -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.n, b.n)) })
+	var present []string
+	for _, c := range changes {
+		who := fmt.Sprintf("step %d of %s on %s", c.step.step, c.step.key, c.by)
+		if c.n < 0 {
+			present = slices.Delete(present, slices.Index(present, who), slices.Index(present, who)+1)
+			continue
+		}
+		if present = append(present, who); len(present) > h.most {
+			h = held{len(present), fmt.Sprintf("at %s: %s", c.at.Format(clock), strings.Join(present, ", "))}
+		}
+	}
+	return h
 }
 
 // clock shows a time of an entry.

@@ -145,7 +145,7 @@ func playStandbyAway(ctx context.Context, s *stage) (*facts, error) {
 	if err := s.fleet(2, p.dsn); err != nil {
 		return nil, err
 	}
-	if err := s.load(p.dsn); err != nil {
+	if err := s.load(ctx, p.dsn); err != nil {
 		return nil, err
 	}
 	// Of these runs every second commit is the last, so some results are on their way at any time.

@@ -24,6 +24,7 @@ func runNode(ctx context.Context, j *journal.Journal, o *orders, d *diary) error
 	runtime.Handle(n, sleeper, h.sleeper, nil)
 	runtime.Handle(n, receiver, h.receiver, nil)
 	runtime.Handle(n, holder, h.holder, nil)
+	runtime.Handle(n, bounded, h.bounded, nil)
 	watching, stop := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() {

@@ -30,6 +30,7 @@ func TestScenarios(t *testing.T) {
 				t.Fatal(err)
 			}
 			sc.expect.atOnce, sc.expect.rejoins, sc.expect.prompt = true, c.name != "slow-login", false
+			sc.expect.beyond = sc.expect.beyond || c.name == "half-open"
 			o := sc.courses(options{}, nil)[0]
 			o.runs, o.gap = 20, 300*time.Millisecond
 			if c.set != nil {

@@ -199,11 +199,15 @@ func (s *stage) client(name, dsn string, w work) error {
 const callPatience = 3 * time.Second
 
 // load starts clients that keep every kind of run going: some park for a moment, some write with
-// their steps, some wait for signals.
-func (s *stage) load(dsn string) error {
+// their steps, some wait for signals, some for a limit.
+func (s *stage) load(ctx context.Context, dsn string) error {
+	if err := bound(ctx, dsn); err != nil {
+		return err
+	}
 	for _, w := range []work{
 		{Workflow: string(sleeper), Runs: s.runs, Parallel: s.runs, Over: time.Second, Each: order{Steps: 10, Gap: s.gap}},
 		{Workflow: string(chain), Parallel: max(2, s.runs/12), Each: order{Steps: 3, Takes: 20 * time.Millisecond}},
+		{Workflow: string(bounded), Parallel: max(2*boundedMost, s.runs/12), Each: order{Steps: 3, Takes: 20 * time.Millisecond}},
 		{Workflow: string(receiver), Runs: s.runs / 5, Parallel: s.runs / 5, Over: time.Second, Each: order{Steps: 12, Gap: s.gap}},
 	} {
 		w.Call = callPatience
@@ -212,6 +216,16 @@ func (s *stage) load(dsn string) error {
 		}
 	}
 	return nil
+}
+
+// bound sets the limit of the workflow bounded.
+func bound(ctx context.Context, dsn string) error {
+	store, err := postgres.Open(ctx, dsn, &postgres.Options{SkipMigrations: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return runtime.SetLimit(ctx, runtime.NewClient(journal.New(store, nil), nil), journal.Limit{Name: boundedLimit, Concurrency: boundedMost})
 }
 
 // after waits.
@@ -374,7 +388,7 @@ func (s *stage) work(ctx context.Context, nodes int, dsn string) error {
 	if err := s.fleet(nodes, dsn); err != nil {
 		return err
 	}
-	if err := s.load(dsn); err != nil {
+	if err := s.load(ctx, dsn); err != nil {
 		return err
 	}
 	return s.warm(ctx)
