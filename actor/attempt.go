@@ -69,11 +69,11 @@ type result struct {
 // callOff keeps the body from being called, and tells whether it did: the body had not been. An
 // attempt that has a slot may wait for its transaction. Whoever swaps the flag first decides, so no
 // body begins behind a call that was true.
-func (a *attempt) callOff() bool {
+func (a *attempt) callOff(cause error) bool {
 	if a.called.Swap(true) {
 		return false
 	}
-	a.cancel(ErrPaused)
+	a.cancel(cause)
 	return true
 }
 

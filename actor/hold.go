@@ -75,7 +75,7 @@ func takeHold(r *run, held bool) {
 func startNone(r *run, interrupts bool) {
 	withdraw(r)
 	for _, s := range r.steps.open {
-		if s.running && !s.attempt.callOff() && interrupts {
+		if s.running && !s.attempt.callOff(ErrPaused) && interrupts {
 			s.interrupt(ErrPaused)
 		}
 	}

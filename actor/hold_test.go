@@ -435,3 +435,24 @@ func TestPauseCallsOffWhatWaitsForATransaction(t *testing.T) {
 		g.wantHistory(id, "RunStarted StepCompleted(a) RunCompleted")
 	})
 }
+
+// J9, J11: the body of a step whose transaction has begun late is not called when the run is somebody
+// else's by then, or is blocked: it may be paused.
+func TestALostRunBeginsNoBody(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		a := newGate()
+		g.define("tx", func(ctx workflow.Context) (string, error) {
+			return workflow.StepTx(ctx, "a", func(ctx context.Context, _ *memoryTx) (string, error) { return a.stubborn(ctx) }, nil)
+		})
+		g.store.beginTakes = time.Second
+		id := g.start("tx")
+		g.store.mu.Lock()
+		g.store.runs[id].task.Owner++
+		g.store.mu.Unlock()
+		g.sys.Attend(id)
+		pass(time.Hour)
+		g.wantSaid("released", 1)
+		g.wantBegun("a of a lost run", a, 0)
+		g.wantNoAttempts()
+	})
+}

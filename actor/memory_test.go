@@ -27,8 +27,10 @@ type memory struct {
 	late func(c *driver.Commit)
 	// loadFate is the same for loads.
 	loadFate func(r *driver.LoadRequest) error
-	// refuse is why no transaction can be begun.
-	refuse error
+	// refuse is why no transaction can be begun, and beginTakes how long a begin takes that does not
+	// heed its context.
+	refuse     error
+	beginTakes time.Duration
 	// writer makes the store one that writes one thing at a time: transactions of steps hold it
 	// from their first use on. nil for none.
 	writer chan struct{}
@@ -208,6 +210,7 @@ func (m *memory) Load(q driver.LoadRequest, done func(driver.History, error)) {
 
 // Begin implements Store.
 func (m *memory) Begin(context.Context) (journal.Tx, error) {
+	time.Sleep(m.beginTakes)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.refuse != nil {

@@ -61,12 +61,14 @@ func (s *step) interrupt(cause error) {
 	}
 }
 
-// abandon interrupts the step, and gives up the running attempt: nobody will look at its answer. It
-// returns the transaction that must be rolled back then, nil for none.
+// abandon interrupts the step, and gives up the running attempt: nobody will look at its answer. A
+// body that has not been called will not be: the run may be paused by now (J11), or somebody else's
+// (J9). It returns the transaction that must be rolled back then, nil for none.
 func (s *step) abandon(cause error) journal.Tx {
 	if !s.running {
 		return nil
 	}
+	s.attempt.callOff(cause)
 	s.cancel(cause)
 	s.attempt.exec.hung.watch(s.attempt)
 	return s.handoff.abandon()

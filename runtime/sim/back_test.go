@@ -238,6 +238,9 @@ func outcomesIn(events []journal.Event) []journal.Event {
 	})
 }
 
+// byOperator begins the outputs that operators give to steps.
+const byOperator = "given to "
+
 // results gives a step of the program, if one has ended, another output.
 func (b *backPlan) results(kept *memory.RunSnapshot) map[journal.Seq]any {
 	steps := slices.DeleteFunc(outcomesIn(kept.Events), func(ev journal.Event) bool { return ev.Name[0] != 's' })
@@ -245,7 +248,7 @@ func (b *backPlan) results(kept *memory.RunSnapshot) map[journal.Seq]any {
 		return nil
 	}
 	ev := &steps[b.Number%len(steps)]
-	return map[journal.Seq]any{ev.Seq: "given to " + ev.Name}
+	return map[journal.Seq]any{ev.Seq: byOperator + ev.Name}
 }
 
 // backBeside carries out the rewinds that come with a run's n-th commit, before it or after it. An
