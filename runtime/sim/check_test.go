@@ -121,12 +121,15 @@ func (w *world) attended() {
 	now, quiet := w.storeClock(), w.quietFrom()
 	waits := func(since time.Time) bool { return w.withRoom(later(since, quiet), now) > w.plan.lateMax() }
 	for _, s := range w.db.Snapshot().Runs {
-		t := s.Run.Task
+		t, placed := s.Run.Task, time.Time{}
+		if t != nil && len(s.Run.Limits) > 0 && t.Turn == 0 { // it has its place since then
+			placed = t.VisibleAt
+		}
 		switch {
 		case t != nil && t.State == journal.Limited: // its place is somebody else's
 		case t == nil, t.State.OnHold() && w.now() > 0: // an operator whose call was lost resumes it late
 		case t.State == journal.Paused && slices.ContainsFunc(t.Attempts, func(a journal.Attempt) bool { return a.Exhausted }): // it is resumed soon
-		case len(s.Inbox) > 0 && waits(later(s.Inbox[0].Time, w.tape.generationOf(s.Run.ID))):
+		case len(s.Inbox) > 0 && waits(later(placed, later(s.Inbox[0].Time, w.tape.generationOf(s.Run.ID)))):
 			w.breaks("stuck", "run %s: message %d waits and nobody takes it: %+v", s.Run.ID, s.Inbox[0].Number, *t)
 		case t.State != journal.Ready:
 			w.breaks("stuck", "run %s is %s: %s", s.Run.ID, t.State, t.Problem)
