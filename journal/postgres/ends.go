@@ -13,6 +13,10 @@ import (
 //
 // Outcomes beyond $2 bytes are left out, except the first: their size is known without reading
 // them. All is one statement, so a run is never seen as closed without its terminal event.
+//
+// Each event is looked for by itself, in the order of the primary key: a planner that takes the
+// table of events for a tiny one would read all of it for each call, until the server has looked
+// again.
 const endsSQL = `
 WITH found AS (
     SELECT i.ord, i.id, r.generation, r.closed_seq, r.known
@@ -24,13 +28,15 @@ WITH found AS (
     FROM found f
     LEFT JOIN LATERAL (
         SELECT octet_length(e.payload) AS bytes FROM reprise.events e
-        WHERE e.run_id = f.id AND e.generation = f.generation AND e.seq = f.closed_seq) e ON true
+        WHERE e.run_id = f.id AND e.generation = f.generation AND e.seq BETWEEN f.closed_seq AND f.closed_seq
+        ORDER BY e.run_id, e.generation, e.seq LIMIT 1) e ON true
 )
 SELECT s.ord, s.known IS NOT NULL, s.fits, ` + terminalColumns + `
 FROM sized s
 LEFT JOIN LATERAL (
     SELECT * FROM reprise.events e
-    WHERE s.fits AND e.run_id = s.id AND e.generation = s.generation AND e.seq = s.closed_seq) e ON true
+    WHERE s.fits AND e.run_id = s.id AND e.generation = s.generation AND e.seq BETWEEN s.closed_seq AND s.closed_seq
+    ORDER BY e.run_id, e.generation, e.seq LIMIT 1) e ON true
 ORDER BY s.ord`
 
 // scanEnds reads what has become of a run of the question.
