@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Audit } from "../api";
 import { useAnswer } from "../answer";
 import { call, problemOf } from "../client";
@@ -68,7 +68,7 @@ function Audits() {
 
 function Filter({ actor, verb, run }: { actor: string; verb: string; run: string }) {
 	const [typed, type] = useState({ actor, verb, run });
-	useEffect(() => type({ actor, verb, run }), [actor, verb, run]);
+	useLayoutEffect(() => type({ actor, verb, run }), [actor, verb, run]); // before it is painted: behind that somebody may have typed
 	const find = (f: typeof typed) => go(to(["audit"], { actor: f.actor.trim(), verb: f.verb, run: f.run.trim() }));
 	return (
 		<form class="filters" role="search" onSubmit={(e) => { e.preventDefault(); find(typed); }}>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Problem, Slot } from "../api";
 import { call, problemOf } from "../client";
 import type { Page } from "../page";
@@ -23,8 +23,8 @@ function Times() {
 	const [typed, type] = useState(asked);
 	const [slots, setSlots] = useState<Slot[]>();
 	const [problem, setProblem] = useState<Problem>();
+	useLayoutEffect(() => type(asked), [key]); // before the page is painted: behind that somebody may have typed
 	useEffect(() => {
-		type(asked);
 		setProblem(undefined);
 		setSlots(undefined);
 		if (!asked.cron && !asked.every) return;
@@ -37,7 +37,10 @@ function Times() {
 		call("POST /schedules/preview", { body, signal: stop.signal }).then(setSlots, (e) => stop.signal.aborted || setProblem(problemOf(e)));
 		return () => stop.abort();
 	}, [key]);
-	const field = (name: keyof Spec) => ({ name, value: typed[name], autocomplete: "off", spellcheck: false, onInput: (e: { currentTarget: { value: string } }) => type({ ...typed, [name]: e.currentTarget.value }) });
+	const field = (name: keyof Spec) => ({ name, value: typed[name], autocomplete: "off", spellcheck: false, onInput: (e: { currentTarget: { value: string } }) => {
+		const value = e.currentTarget.value;
+		type((before) => ({ ...before, [name]: value }));
+	} });
 	return (
 		<>
 			<Head title="Times of a schedule"><a href={to(["schedules"])}>All schedules</a></Head>

@@ -11,7 +11,7 @@ export function FilterInput({ value, find, known, begin, wrong }: { value: strin
 	const input = useRef<HTMLInputElement>(null);
 	const caret = useRef<number | undefined>(undefined);
 	const id = useId();
-	useEffect(() => setText(value), [value]);
+	useLayoutEffect(() => setText(value), [value]); // before it is painted: behind that somebody may have typed
 	useEffect(() => {
 		if (caret.current !== undefined) input.current!.setSelectionRange(caret.current, caret.current);
 		caret.current = undefined;
