@@ -267,6 +267,7 @@ func TestRunRights(t *testing.T) {
 	p.Await(offers + ` === "More ▾|Reset (preview)…|Fork (preview)…|Give a step a result (preview)…"`)
 	p.Shoot("run-read-only")
 	p.ClickText("Reset (preview)…")
+	p.Await(`document.querySelector("dialog[open]")`) // before that its fields take no focus
 	p.Fill(p.field("Step"), "charge")
 	p.preview("runs again")
 	if uitest.Eval[int](p.Page, `document.querySelectorAll("dialog button[type=submit]").length`) != 0 {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api";
 import { problemOf } from "../client";
 import { Field } from "./field";
@@ -10,7 +10,7 @@ import { ProblemBox } from "./problem";
 export function Dialog({ title, close, children, wide }: { title: string; close: () => void; children: ComponentChildren; wide?: boolean }) {
 	const ref = useRef<HTMLDialogElement>(null);
 	const id = useId();
-	useLayoutEffect(() => { // before it is painted: its fields take no focus until it is open
+	useEffect(() => {
 		const d = ref.current!;
 		const before = document.activeElement as HTMLElement | null;
 		d.showModal();
