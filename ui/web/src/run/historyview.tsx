@@ -42,7 +42,7 @@ export function HistoryView({ run, events, generation, present, chosen, choose, 
 	}, [events, events.length, text]);
 	const at = chosen === undefined ? -1 : shown.findIndex((e) => e.seq === chosen);
 	const event = shown[at];
-	useKeys("history", { v: { does: "the history compact, full or as JSON", act: () => setForm(forms[(forms.indexOf(form) + 1) % forms.length]!) } });
+	useKeys("history", { v: { does: "the history compact, full or as JSON", act: () => setForm((f) => forms[(forms.indexOf(f) + 1) % forms.length]!) } });
 	const download = address("GET /runs/{run}/download", { path: { run }, query: { generation } });
 	const begin = events[0] && timeAt(events[0].time);
 	return (
