@@ -48,7 +48,9 @@ func checkEffects(f *finder) {
 
 // keepsOwn tells of a result that was given to a step whether the run's own execution may have drawn
 // it before: a retry gives the others of a fan-out what they have returned.
-func (s *settled) keepsOwn(out string) bool { return s.fork == 0 && !strings.HasPrefix(out, byOperator) }
+func (s *settled) keepsOwn(out string) bool {
+	return s.fork == 0 && !strings.HasPrefix(out, byOperator)
+}
 
 func (f *finder) left(id journal.RunID) *settled {
 	for _, r := range f.runs {
