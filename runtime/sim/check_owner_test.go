@@ -11,13 +11,14 @@ func checkOwner(f *finder) {
 	type fenced struct {
 		run   journal.RunID
 		fence journal.Fence
+		after int
 	}
 	owners := map[fenced]grant{}
 	for _, g := range f.tape.grants {
-		if first, known := owners[fenced{g.run, g.fence}]; known && first != g {
+		if first, known := owners[fenced{g.run, g.fence, g.after}]; known && first != g {
 			f.breaks("fence %d of run %s was given to node %d (%s) and to node %d (%s)", g.fence, f.number(g.run), first.node, first.to, g.node, g.to)
 		}
-		owners[fenced{g.run, g.fence}] = g
+		owners[fenced{g.run, g.fence, g.after}] = g
 	}
 	for _, g := range f.tape.orphans {
 		f.breaks("run %s was given to node %d, fence %d, which had left", f.number(g.run), g.node, g.fence)
@@ -28,7 +29,7 @@ func checkOwner(f *finder) {
 		if known.has(c) {
 			continue
 		}
-		if g, known := owners[fenced{c.Run, c.Fence}]; !known || g.to != c.process {
+		if g, known := owners[fenced{c.Run, c.Fence, f.tape.reopened(c.Run, c.place)}]; !known || g.to != c.process {
 			f.breaks("a commit of %s, fence %d, was accepted for run %s, and nobody but %q had that fence", c.process, c.Fence, f.number(c.Run), g.to)
 		}
 		// What adds events alone goes on from the history, which is the same after turns were lost that

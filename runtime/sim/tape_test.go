@@ -47,6 +47,7 @@ type grant struct {
 	fence journal.Fence
 	node  journal.NodeID
 	to    string // the process
+	after int    // how often the run had been opened again: it has a new task since, and fences begin anew
 }
 
 // written is a commit that the store has accepted.
@@ -85,7 +86,7 @@ func (l *line) Start(ctx context.Context, tx journal.Tx, starts []journal.Start)
 			t.inputs[out[i].Run] = starts[i].Input
 		}
 		if out[i].Err == nil && out[i].Owned {
-			t.grant(grant{out[i].Run, journal.FenceAtBirth, starts[i].Owner, l.p.name})
+			t.grant(grant{out[i].Run, journal.FenceAtBirth, starts[i].Owner, l.p.name, 0})
 		}
 	}
 	return out, err
@@ -112,12 +113,13 @@ func (l *line) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, 
 	defer t.mu.Unlock()
 	c, err := l.store.Claim(context.WithoutCancel(ctx), r)
 	for i := range c.Tasks {
-		t.grant(grant{c.Tasks[i].Task.Run, c.Tasks[i].Task.Fence, r.Node, l.p.name})
+		t.grant(grant{c.Tasks[i].Task.Run, c.Tasks[i].Task.Fence, r.Node, l.p.name, 0})
 	}
 	return c, err
 }
 
 func (t *tape) grant(g grant) {
+	g.after = t.reopened(g.run, t.end())
 	if slices.Contains(t.grants, g) { // a reconciling claim tells it again
 		return
 	}
@@ -175,7 +177,7 @@ func (l *line) effects(c *driver.Commit, out *driver.Outcome) {
 		t.inputs[o.Run] = st.Input
 		l.p.w.born(c.Run, st)
 		if o.Owned {
-			t.grant(grant{o.Run, journal.FenceAtBirth, st.Owner, l.p.name})
+			t.grant(grant{o.Run, journal.FenceAtBirth, st.Owner, l.p.name, 0})
 		}
 	}
 	for k, o := range out.Sent {
@@ -364,6 +366,16 @@ func (t *tape) backBefore(run journal.RunID, commits int) (at time.Time) {
 		}
 	}
 	return at
+}
+
+// reopened is how often a closed run was opened again before a place on the tape.
+func (t *tape) reopened(run journal.RunID, commits int) (n int) {
+	for _, b := range t.backsOf(run) {
+		if b.commits <= commits && b.closed != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func (t *tape) end() int { return len(t.commits) }
