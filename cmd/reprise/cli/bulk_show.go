@@ -74,42 +74,23 @@ which an operator has reset or retried it is in the audit alone.`,
 	return printing(c, "outcomePage, with jsonl an outcome a line")
 }
 
-// tellOutcomes prints what came of the runs of a job. With jsonl each page is printed when it is
-// there, so a list of all needs no memory for them.
+// tellOutcomes prints what came of the runs of a job.
 func tellOutcomes(c *call, job journal.RunID, f bulk.OutcomeFilter) error {
-	page := record.OutcomePage{Outcomes: []record.Outcome{}}
-	limit, left := f.Limit, f.Limit
-	for more := true; more; {
-		f.Limit = journal.ListMax
-		if limit > 0 {
-			f.Limit = min(left, journal.ListMax)
-		}
+	list, next, err := paged(c, f.Cursor, f.Limit, func(cursor string, limit int) (list []record.Outcome, next string, err error) {
+		f.Cursor, f.Limit = cursor, limit
 		got, err := bulk.Outcomes(c.ctx, c.client, job, &f)
-		if err != nil {
-			return err
-		}
 		for i := range got.Outcomes {
-			page.Outcomes = append(page.Outcomes, record.OutcomeOf(&got.Outcomes[i]))
+			list = append(list, record.OutcomeOf(&got.Outcomes[i]))
 		}
-		left -= len(got.Outcomes)
-		page.Next, f.Cursor = got.Next, got.Next
-		if more = got.Next != "" && (limit == 0 || left > 0); c.out.format == formatLines {
-			if err := printLines(c.out, page.Outcomes); err != nil {
-				return err
-			}
-			page.Outcomes = page.Outcomes[:0]
-		}
+		return list, got.Next, err
+	})
+	switch {
+	case err != nil || c.out.format == formatLines:
+		return err
+	case c.out.format == formatJSON:
+		return c.out.object(record.OutcomePage{Outcomes: list, Next: next})
 	}
-	if page.Next != "" && c.out.format != formatJSON {
-		c.note("there are more runs: --cursor %s goes on, --limit 0 lists all", page.Next)
-	}
-	switch c.out.format {
-	case formatLines:
-		return nil
-	case formatJSON:
-		return c.out.object(page)
-	}
-	return printTable(c.out, outcomeColumns, page.Outcomes)
+	return printTable(c.out, outcomeColumns, list)
 }
 
 // previewJob says what a job would do: to how many runs, and of verbs that go back what to the

@@ -148,43 +148,27 @@ docs/finding-runs.md.`,
 	return printing(c, "runPage, with jsonl a run a line")
 }
 
-// list prints the runs that a filter selects. With jsonl each page is printed when it is there, so
-// a list of all runs needs no memory for them.
+// list prints the runs that a filter selects.
 func (c *call) list(lf journal.ListFilter, limit int) error {
-	page := record.RunPage{Runs: []record.Run{}}
-	left := limit
-	for more := true; more; {
-		lf.Limit = journal.ListMax
-		if limit > 0 {
-			lf.Limit = min(left, journal.ListMax)
-		}
+	list, next, err := paged(c, lf.Cursor, limit, func(cursor string, limit int) (list []record.Run, next string, err error) {
+		lf.Cursor, lf.Limit = cursor, limit
 		got, err := c.client.List(c.ctx, lf)
 		if err != nil {
-			return err
+			return nil, "", err
 		}
 		c.out.now = got.Now
 		for i := range got.Runs {
-			page.Runs = append(page.Runs, c.records.Run(&got.Runs[i]))
+			list = append(list, c.records.Run(&got.Runs[i]))
 		}
-		left -= len(got.Runs)
-		page.Next, lf.Cursor = got.Next, got.Next
-		if more = got.Next != "" && (limit == 0 || left > 0); c.out.format == formatLines {
-			if err := printLines(c.out, page.Runs); err != nil {
-				return err
-			}
-			page.Runs = page.Runs[:0]
-		}
+		return list, got.Next, nil
+	})
+	switch {
+	case err != nil || c.out.format == formatLines:
+		return err
+	case c.out.format == formatJSON:
+		return c.out.object(record.RunPage{Runs: list, Next: next})
 	}
-	if page.Next != "" && c.out.format != formatJSON {
-		c.note("there are more runs: --cursor %s goes on, --limit 0 lists all", page.Next)
-	}
-	switch c.out.format {
-	case formatLines:
-		return nil
-	case formatJSON:
-		return c.out.object(page)
-	}
-	return printTable(c.out, runColumns, page.Runs)
+	return printTable(c.out, runColumns, list)
 }
 
 // labelText is labels for people, in the order of their names.
