@@ -70,8 +70,7 @@ SELECT i.ord, ` + terminalColumns + `,
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, number, ord)
 CROSS JOIN LATERAL (SELECT r.generation, r.closed_seq, r.status FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 LEFT JOIN LATERAL (
-    SELECT * FROM reprise.events e WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq BETWEEN r.closed_seq AND r.closed_seq
-    ORDER BY e.run_id, e.generation, e.seq LIMIT 1) e ON true
+    SELECT * FROM reprise.events e WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq = r.closed_seq) e ON true
 LEFT JOIN LATERAL (
     SELECT m.answered, m.answer_encoding, m.answer FROM reprise.inbox m
     WHERE m.run_id = i.id AND m.number BETWEEN i.number AND i.number ORDER BY m.number LIMIT 1) m ON true
