@@ -208,8 +208,12 @@ func TestWatchAll(t *testing.T) {
 		return len(c.Runs) == 1 && c.Runs[0].ID == id && len(c.Runs[0].Waiting) == 1
 	})
 	s.must(http.StatusOK, "POST", "/runs/"+id+"/pause", `{"reason": "why not"}`, nil)
-	changes("it is paused", func(c record.Changes) bool { return len(c.Runs) == 1 && c.Runs[0].State == "paused" })
-	f.until("the audit has it", func(e sent) bool { return e.name == "audit" && strings.Contains(e.data, "why not") })
+	paused, audited := false, false // in any order: a look that has begun may see the entry only
+	f.until("it is paused, and the audit has it", func(e sent) bool {
+		paused = paused || e.name == "runs" && strings.Contains(e.data, `"paused"`)
+		audited = audited || e.name == "audit" && strings.Contains(e.data, "why not")
+		return paused && audited
+	})
 	s.must(http.StatusOK, "POST", "/queues/default/pause", "", nil)
 	f.until("the queue is paused", func(e sent) bool { return e.name == "pauses" && strings.Contains(e.data, `"default"`) })
 	s.must(http.StatusOK, "POST", "/runs/"+id+"/terminate", "", nil)
@@ -246,6 +250,29 @@ func TestWatchAmongMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.until("the audit has it", func(e sent) bool { return e.name == "audit" && strings.Contains(e.data, seen.String()) })
+}
+
+// TestWatchMissesNothing: a stream has each entry of the audit that is written behind its first
+// event, also what is written before it has looked at everything for the first time.
+func TestWatchMissesNothing(t *testing.T) {
+	t.Parallel()
+	acted := make(chan struct{})
+	s := newShop(t, openMemory, func(o *api.Options) {
+		o.Allow = func(_ context.Context, _, verb string, _ *journal.Run) bool {
+			if verb == "node list" { // behind the runs
+				<-acted
+			}
+			return true
+		}
+	})
+	f := s.follow(t, "/events", "")
+	f.until("the runs are shown", func(e sent) bool { return e.name == "runs" })
+	err := s.client.PauseScope(t.Context(), journal.Scope{Queue: "letters"}, nil)
+	close(acted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.until("the audit has it", func(e sent) bool { return e.name == "audit" && strings.Contains(e.data, "letters") })
 }
 
 // deaf is a store that tells no other process of anything, and hears of none.

@@ -48,7 +48,14 @@ func whose(c *call) string {
 	return strconv.Quote(c.actor) + " "
 }
 
+// look begins with the audit when it looks for the first time, before it sends anything: who has an
+// event of this stream, or hears that it is open, misses no entry of what is done from then on.
 func (w *allWatcher) look(r *reader) (ended bool, err error) {
+	if w.audited < 0 {
+		if err := w.lookAudit(r); err != nil {
+			return false, err
+		}
+	}
 	for _, part := range []func(*reader) error{w.lookRuns, w.lookNodes, w.lookPauses, w.lookAudit} {
 		if err := part(r); err != nil {
 			return false, err
