@@ -62,7 +62,7 @@ func plantMonth(t testing.TB, dsn string, runs int) *pgx.Conn {
 	if _, err := conn.Exec(ctx, plantMonthSQL, runs); err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range closedIndexes(t) {
+	for _, sql := range offeredIndexes(t) {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			t.Fatal(err)
 		}
@@ -73,8 +73,8 @@ func plantMonth(t testing.TB, dsn string, runs int) *pgx.Conn {
 	return conn
 }
 
-// closedIndexes are the statements of docs/operating-postgres.md that make the indexes of closed runs.
-func closedIndexes(t testing.TB) []string {
+// offeredIndexes are the statements of docs/operating-postgres.md for indexes that operators make.
+func offeredIndexes(t testing.TB) []string {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/operating-postgres.md")
 	if err != nil {
@@ -83,7 +83,7 @@ func closedIndexes(t testing.TB) []string {
 	_, block, _ := strings.Cut(string(doc), "-- closed runs by time, and by duration\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
-		t.Fatal("the document has no statements that make the indexes of closed runs")
+		t.Fatal("the document has no statements that make indexes for listings")
 	}
 	return strings.Split(strings.TrimSuffix(strings.TrimSpace(block), ";"), ";")
 }

@@ -554,8 +554,6 @@ CREATE INDEX runs_label_names_idx ON reprise.runs USING gin (labels) WHERE (labe
 
 CREATE INDEX runs_labels_idx ON reprise.runs USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 
-CREATE INDEX runs_no_key_idx ON reprise.runs USING btree (id) WHERE (key IS NULL);
-
 CREATE INDEX runs_old_key_idx ON reprise.runs USING btree (key) WHERE ((NOT holds_key) AND (key IS NOT NULL));
 
 CREATE INDEX runs_parent_idx ON reprise.runs USING btree (parent_run, id) WHERE (parent_run IS NOT NULL);
