@@ -3,6 +3,7 @@ package waiters
 import (
 	"time"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -26,22 +27,29 @@ const (
 // which generations are over, so that no end of theirs that is heard of later is taken for the
 // run's; and an end is used for recentFor. The mutex of Waiters guards it.
 type recent struct {
+	began time.Time // what times of entries are counted from
 	ends  map[journal.RunID]recentEnd
-	order []recentEnd // the oldest first; one that is another in ends has come again
+	order list.Queue[recentRun] // the oldest first; one whose time is another in ends has come again
 }
 
 type recentEnd struct {
-	run      journal.RunID
-	at       time.Time
 	terminal *journal.Event     // nil if it is to be read: it is too large to keep, or may be over
+	at       time.Duration      // when the entry was made
 	over     journal.Generation // the newest generation that this client has left behind; 0 for none
 }
+
+type recentRun struct {
+	run journal.RunID
+	at  time.Duration
+}
+
+func newRecent() recent { return recent{began: time.Now(), ends: map[journal.RunID]recentEnd{}} }
 
 // find returns the terminal event of a run, and whether the run is known to be closed: the event is
 // nil if it is to be read.
 func (r *recent) find(run journal.RunID) (terminal *journal.Event, closed bool) {
 	e, closed := r.ends[run]
-	if time.Since(e.at) > recentFor {
+	if !closed || time.Since(r.began)-e.at > recentFor {
 		return nil, closed
 	}
 	return e.terminal, closed
@@ -50,33 +58,32 @@ func (r *recent) find(run journal.RunID) (terminal *journal.Event, closed bool) 
 // leave says that a run goes on behind a generation. That it may have been closed stays known: who
 // asks reads it.
 func (r *recent) leave(run journal.RunID, g journal.Generation) {
-	e := r.ends[run]
-	e.terminal, e.over = nil, max(e.over, g)
-	r.put(run, e)
+	r.put(run, recentEnd{over: max(r.ends[run].over, g)})
 }
 
-// isOver tells whether the end of a generation is none of the run any more.
-func (r *recent) isOver(run journal.RunID, g journal.Generation) bool {
+// add takes the end of a generation, and remembers it if keep says so. If that generation is over,
+// its end is none of the run any more, and add returns false.
+func (r *recent) add(run journal.RunID, terminal *journal.Event, g journal.Generation, keep bool) bool {
 	over := r.ends[run].over
-	return over > 0 && g <= over
-}
-
-// add remembers an end that is not over.
-func (r *recent) add(run journal.RunID, terminal *journal.Event) {
+	if over > 0 && g <= over {
+		return false
+	}
 	if len(terminal.Payload.Data) > recentBytesMax {
 		terminal = nil
 	}
-	r.put(run, recentEnd{terminal: terminal, over: r.ends[run].over})
+	if keep {
+		r.put(run, recentEnd{terminal: terminal, over: over})
+	}
+	return true
 }
 
 func (r *recent) put(run journal.RunID, e recentEnd) {
-	if len(r.order) >= recentMax {
-		if first := r.order[0]; r.ends[first.run].at.Equal(first.at) {
+	if r.order.Len() >= recentMax {
+		if first := r.order.Pop(); r.ends[first.run].at == first.at {
 			delete(r.ends, first.run)
 		}
-		r.order = r.order[1:]
 	}
-	e.run, e.at = run, time.Now()
+	e.at = time.Since(r.began)
 	r.ends[run] = e
-	r.order = append(r.order, e)
+	r.order.Push(recentRun{run, e.at})
 }

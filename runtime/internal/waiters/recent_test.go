@@ -9,19 +9,19 @@ import (
 // What is remembered of ends is bounded, however many runs close: the oldest is forgotten first,
 // and one that has come again counts by its last time.
 func TestRememberedEndsAreBounded(t *testing.T) {
-	r := recent{ends: map[journal.RunID]recentEnd{}}
+	r := newRecent()
 	end := &journal.Event{Kind: journal.RunCompleted}
 	oldest, again := journal.NewRunID(), journal.NewRunID()
-	r.add(again, end)
-	r.add(oldest, end)
+	r.add(again, end, 1, true)
+	r.add(oldest, end, 1, true)
 	for range recentMax - 3 {
-		r.add(journal.NewRunID(), end)
+		r.add(journal.NewRunID(), end, 1, true)
 	}
 	r.leave(again, 1)
-	r.add(journal.NewRunID(), end)
-	r.add(journal.NewRunID(), end)
-	if len(r.ends) > recentMax || len(r.order) > recentMax {
-		t.Errorf("%d ends and their order of %d are kept, the limit is %d", len(r.ends), len(r.order), recentMax)
+	r.add(journal.NewRunID(), end, 1, true)
+	r.add(journal.NewRunID(), end, 1, true)
+	if len(r.ends) > recentMax || r.order.Len() > recentMax {
+		t.Errorf("%d ends and their order of %d are kept, the limit is %d", len(r.ends), r.order.Len(), recentMax)
 	}
 	if _, known := r.find(oldest); known {
 		t.Error("the oldest end is kept although the limit is reached")

@@ -65,7 +65,7 @@ func New(j *driver.Journal, o Options) *Waiters {
 	list := &waitlist{
 		announce: j.AnnounceWaiter, hintsPushed: o.HintsPushed,
 		waiting: map[journal.RunID][]*waiter{}, toRead: map[journal.RunID]bool{}, wake: make(chan struct{}, 1),
-		recent: recent{ends: map[journal.RunID]recentEnd{}},
+		recent: newRecent(),
 	}
 	return &Waiters{list: list, reader: &reader{j: j, poll: o.Poll, unanswered: o.Unanswered, list: list}}
 }

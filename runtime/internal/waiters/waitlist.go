@@ -198,13 +198,10 @@ func (l *waitlist) remove(run journal.RunID) {
 func (l *waitlist) announced(run journal.RunID, terminal *journal.Event, g journal.Generation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.recent.isOver(run, g) {
-		return
+	// Where hints are not pushed only part of them is seen, and the next end may be missed.
+	if l.recent.add(run, terminal, g, l.hintsPushed) {
+		l.resolve(run, 0, math.MaxInt, resolution{terminal: terminal})
 	}
-	if l.hintsPushed { // else only part of the hints is seen, and the next end may be missed
-		l.recent.add(run, terminal)
-	}
-	l.resolve(run, 0, math.MaxInt, resolution{terminal: terminal})
 }
 
 // found gives what a read has found to everybody who waits for this update of the run, or for its
@@ -229,15 +226,19 @@ func (l *waitlist) resolve(run journal.RunID, update journal.InboxSeq, read int,
 	if !ok {
 		return
 	}
-	l.waiting[run] = slices.DeleteFunc(list, func(wt *waiter) bool {
+	left := slices.DeleteFunc(list, func(wt *waiter) bool {
 		if wt.update != update || wt.since >= read {
 			return false
 		}
 		wt.resolved <- res
 		return true
 	})
-	if len(l.waiting[run]) == 0 {
+	switch len(left) {
+	case 0:
 		l.remove(run)
+	case len(list):
+	default:
+		l.waiting[run] = left
 	}
 }
 

@@ -28,7 +28,7 @@ func TestWhoHasNotWaitedIsNotAnnounced(t *testing.T) {
 	l, told := New(driver.New(&endStore{}, nil), Options{Poll: time.Hour}).list, 0
 	l.announce = func() { told++ }
 	id, end := journal.NewRunID(), &journal.Event{Kind: journal.RunCompleted}
-	l.recent.add(id, end)
+	l.recent.add(id, end, 1, true)
 	if _, got := l.add(id, &waiter{}); got != end || told != 0 {
 		t.Errorf("who asks for a remembered end got %v, and %d announcements were made", got, told)
 	}
