@@ -118,8 +118,8 @@ func historyOf(ctx context.Context, c *Client, run journal.RunID, g journal.Gene
 		}
 		all = append(all, page...)
 	})
-	if unreadable, ok := errors.AsType[*journal.UnreadableError](err); ok && unreadable.Seq == 0 {
-		err = nil // what else cannot be read is not of the history
+	if unreadable, ok := errors.AsType[*journal.UnreadableError](err); ok && unreadable.Seq == 0 && h.Run.Generation > 0 {
+		err = nil // what else cannot be read is not of the history, unless nothing of the run was found
 	}
 	return h, all, err
 }

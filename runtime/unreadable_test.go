@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -185,5 +186,28 @@ func TestUnreadableRunIsTerminated(t *testing.T) {
 		}
 		_, err = r.Result(ctx)
 		clustertest.WantError[*runtime.TerminatedError](t, err)
+	}
+}
+
+// A run of which nothing can be read has no history that is empty: the error says what is lost.
+func TestHistoryOfARunThatIsLost(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
+	client := runtime.NewClient(journal.New(store, nil), nil)
+	started, err := runtime.Start(ctx, client, meter, 0, nil)
+	run := clustertest.MustStart(t, started, err).ID()
+	lost := &journal.UnreadableError{Run: run, Part: "row", Err: journal.ErrDamaged}
+	store.Loaded = func(answer []driver.History) {
+		for i := range answer {
+			answer[i] = driver.History{Run: journal.Run{ID: run, Unreadable: lost}, Err: lost}
+		}
+	}
+	if list, err := client.History(ctx, run); !errors.Is(err, journal.ErrDamaged) || len(list) > 0 {
+		t.Errorf("its history: %v, %v", list, err)
+	}
+	d, err := client.Describe(ctx, run)
+	if err != nil || !errors.Is(d.Run.Unreadable, journal.ErrDamaged) {
+		t.Errorf("described: %+v, %v", d, err)
 	}
 }

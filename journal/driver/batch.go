@@ -60,7 +60,7 @@ func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx journal.Tx,
 		}
 		b.index = append(b.index, i)
 	}
-	err := inBatches(len(b.valid), func(from, to int) error {
+	store := func(from, to int) error {
 		got, err := k.store(j.store, ctx, tx, b.valid[from:to])
 		for i := range got {
 			b.answers[b.index[from+i]] = got[i]
@@ -69,6 +69,15 @@ func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx journal.Tx,
 			j.clock.Observe(k.stampOf(&got[len(got)-1])) // one stamp is as good as all of them
 		}
 		return err
+	}
+	err := inBatches(len(b.valid), func(from, to int) error {
+		if tx != nil { // it has failed as a whole
+			return store(from, to)
+		}
+		return ApartFromDamage(from, to, store, func(i int, why error) error {
+			b.answers[b.index[i]] = k.refuse(&b.valid[i], why)
+			return nil
+		})
 	})
 	refused := 0
 	for i := range b.answers {

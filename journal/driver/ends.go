@@ -22,7 +22,7 @@ type End struct {
 	// Later says that the run is closed and that its outcome did not fit into this answer, see
 	// [EndsBytesMax]: ask again.
 	Later bool
-	Err   error // ErrNotFound, or an UnreadableError: this release does not know how the run ended
+	Err   error // ErrNotFound, or an UnreadableError: it is not known how the run ended
 }
 
 // check notes an outcome of a kind that this release does not know, and one that is missing.
@@ -45,13 +45,22 @@ func FitEnd(used int) bool { return used < EndsBytesMax }
 func (j *Journal) Ends(ctx context.Context, runs []journal.RunID) ([]End, error) {
 	began := time.Now()
 	var out []End
-	err := inBatches(len(runs), func(from, to int) error {
+	ask := func(from, to int) error {
 		got, err := j.store.Ends(ctx, runs[from:to])
+		if err != nil {
+			return err
+		}
 		for i := range got {
 			got[i].check()
 		}
 		out = append(out, got...)
-		return err
+		return nil
+	}
+	err := inBatches(len(runs), func(from, to int) error {
+		return ApartFromDamage(from, to, ask, func(i int, why error) error {
+			out = append(out, End{Run: runs[i], Err: &journal.UnreadableError{Run: runs[i], Part: "end", Err: why}})
+			return nil
+		})
 	})
 	j.outage.note("ends", err)
 	j.observe("ends", len(runs), 0, began, err)

@@ -178,10 +178,18 @@ func (j *Journal) Commit(ctx context.Context, commits []Commit) ([]Outcome, erro
 func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, error) {
 	began := time.Now()
 	out := make([]History, 0, len(requests))
-	err := inPages(requests, func(from, to int) error {
+	ask := func(from, to int) error {
 		got, err := j.store.Load(ctx, requests[from:to])
-		out = append(out, got...)
+		if err == nil {
+			out = append(out, got...)
+		}
 		return err
+	}
+	err := inPages(requests, func(from, to int) error {
+		return ApartFromDamage(from, to, ask, func(i int, why error) error {
+			out = append(out, damagedHistory(&requests[i], why))
+			return nil
+		})
 	})
 	for i := range out {
 		out[i].check()

@@ -61,6 +61,8 @@ func translateAtOnce(ctx context.Context, err error, lost bool) error {
 		return fmt.Errorf("%w: %w", journal.ErrUnavailable, err)
 	case pe.Code[:2] == "22" || pe.Code[:2] == "54": // data exceptions, program limits
 		return fmt.Errorf("%w: %w", journal.ErrInvalid, err)
+	case pe.Code == damagedData:
+		return fmt.Errorf("%w: %w%s", journal.ErrDamaged, err, remedy(pe.Code))
 	}
 	return fmt.Errorf("%w%s", err, remedy(pe.Code))
 }
@@ -90,6 +92,8 @@ func remedy(code string) string {
 		return "; the schema was renamed, dropped or is being restored, or lacks a migration of this release: bring it back, or run reprise migrate"
 	case "3D000":
 		return "; the database was dropped or renamed, or is being restored: bring it back"
+	case damagedData:
+		return "; see Damaged data in docs/operating-postgres.md"
 	}
 	return ""
 }
@@ -124,6 +128,10 @@ const noStatement = "26000"
 // staleStatement is the code for a prepared statement whose tables have other columns by now, and
 // for features that the server has not.
 const staleStatement = "0A000"
+
+// damagedData is the code for a page or a value that cannot be read back. It is about the rows that
+// are there, and about nobody else's.
+const damagedData = "XX001"
 
 // noRight is the code for a right that the role does not have.
 const noRight = "42501"

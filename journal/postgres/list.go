@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/filter"
 	"github.com/reprise-run/reprise/migrations"
 )
@@ -47,12 +47,6 @@ FROM ` + listEnded + listTasks + listWhere + `  AND e.kind = $6::smallint
   AND ($1::uuid IS NULL OR e.run_id < $1)
 ` + listRest + listOrder
 
-// listPlanSQL lets the statement after it in the transaction be planned for its parameters. A
-// listing is asked by people and takes longer than its planning, so the one plan for all
-// parameters, which the store wants elsewhere, would be the worst here: it reads all runs. Nor does
-// the plan have parallel workers: a page takes a few milliseconds, and to start them takes more.
-const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`
-
 // listByKeySQL is listSQL for a key or a prefix of keys. Two partial indexes hold every run that
 // has a key between them: runs_key_idx those that hold it, runs_old_key_idx those that gave it up.
 // Their predicates exclude each other, so UNION ALL brings each run once. The index is in the C
@@ -73,88 +67,70 @@ JOIN reprise.runs r ON r.id = k.id
 
 // List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
-	if f.Where != "" {
-		return findPage(ctx, s, f)
+	var page journal.RunPage
+	var l *listing
+	var err error
+	if f.Where == "" {
+		if l, err = plainListing(s, &f); err != nil {
+			return journal.RunPage{}, err
+		}
 	}
-	args, limit, err := listArgs(&f)
+	ctx = inShare(ctx, slowShare)
+	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) (err error) {
+		page = journal.RunPage{}
+		if f.Where != "" {
+			if l, err = findListing(ctx, s, c, &f); err != nil {
+				return err
+			}
+		}
+		return readPage(ctx, &s.o, c, l.sql, l.args, &page)
+	})
+	if driver.IsDamaged(err) && l != nil {
+		page, err = salvageOf(s).list(ctx, l)
+	}
+	if driver.IsDamaged(err) && len(f.IDs) > 0 && f.Where == "" {
+		page, err = salvageOf(s).listByIDs(ctx, l, &f)
+	}
 	if err != nil {
 		return journal.RunPage{}, err
 	}
-	sql := s.sql.list.plain
+	l.end(&page)
+	return page, nil
+}
+
+// plainListing is for a filter without a condition.
+func plainListing(s *Store, f *journal.ListFilter) (*listing, error) {
+	args, limit, err := listArgs(f)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{sql: s.sql.list.plain, args: args, limit: limit, cursor: func(run *journal.Run) string { return run.ID.String() }}
 	switch {
 	case f.Key != "" || f.KeyPrefix != "":
-		sql = s.sql.list.byKey
+		l.sql = s.sql.list.byKey
 		var pattern *string
 		if f.KeyPrefix != "" {
 			pattern = nullText(likeEscape.Replace(f.KeyPrefix) + "%")
 		}
-		args = append(args, nullText(f.Key), pattern)
+		l.args = append(l.args, nullText(f.Key), pattern)
 	case f.Status != nil && *f.Status > journal.Completed:
-		sql = s.sql.list.failed
+		l.sql = s.sql.list.failed
 	}
-	var page journal.RunPage
-	err = s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
-		page = journal.RunPage{}
-		return readPage(ctx, &s.o, c, sql, args, &page)
-	})
-	if err != nil {
-		return journal.RunPage{}, err
-	}
-	if len(page.Runs) > limit {
-		page.Runs = page.Runs[:limit]
-		page.Next = page.Runs[limit-1].ID.String()
-	}
-	return page, nil
+	return l, nil
 }
 
-// readPage executes a statement with the parameters of listArgs and reads its rows.
-func readPage(ctx context.Context, o *Options, c *pgx.Conn, sql string, args []any, page *journal.RunPage) error {
-	var p pipeline
-	if !o.Pooler {
-		p.exec(listPlanSQL)
-	}
-	p.query(sql, each(scanListed(page)), args...)
-	if ids := args[1].([]pgtype.UUID); len(ids) > 0 { // the caller waits for the ends of these runs
-		p.exec(durableReadSQL)
-	}
-	if err := p.send(ctx, c); err != nil || len(page.Runs) > 0 {
-		return err
-	}
-	err := c.QueryRow(ctx, listNowSQL).Scan(&page.Now)
-	page.Now = page.Now.UTC()
-	return err
-}
-
-// listNowSQL gives an empty page its time.
-const listNowSQL = `SELECT clock_timestamp()`
-
-// findPage is List for a filter that has a condition.
-func findPage(ctx context.Context, s *Store, f journal.ListFilter) (journal.RunPage, error) {
-	var page journal.RunPage
-	err := s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
-		page = journal.RunPage{}
-		q, err := filter.NewQuery(f.Where, f.Cursor, func() (now time.Time, err error) {
-			err = c.QueryRow(ctx, listNowSQL).Scan(&now)
-			return now, err
-		})
-		if err != nil {
-			return err
-		}
-		b, limit, err := findStatement(&f, q)
-		if err != nil {
-			return err
-		}
-		if err := readPage(ctx, &s.o, c, migrations.Render(b.text.String(), s.o.Schema), b.args, &page); err != nil {
-			return err
-		}
-		if len(page.Runs) > limit {
-			page.Runs = page.Runs[:limit]
-			page.Next = q.Cursor(&page.Runs[limit-1])
-		}
-		return nil
+// findListing is for a filter that has a condition.
+func findListing(ctx context.Context, s *Store, c *pgx.Conn, f *journal.ListFilter) (*listing, error) {
+	q, err := filter.NewQuery(f.Where, f.Cursor, func() (now time.Time, err error) {
+		err = c.QueryRow(ctx, listNowSQL).Scan(&now)
+		return now, err
 	})
 	if err != nil {
-		return journal.RunPage{}, err
+		return nil, err
 	}
-	return page, nil
+	b, limit, err := findStatement(f, q)
+	if err != nil {
+		return nil, err
+	}
+	return &listing{sql: migrations.Render(b.text.String(), s.o.Schema), args: b.args, limit: limit, cursor: q.Cursor}, nil
 }

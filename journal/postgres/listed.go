@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -116,3 +117,46 @@ func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
 		return nil
 	}
 }
+
+// listing is a listing that is ready to be sent.
+type listing struct {
+	sql    string
+	args   []any // of listArgs, and more behind them
+	limit  int
+	cursor func(run *journal.Run) string // behind which the next page begins
+}
+
+// end leaves out what a statement has read beyond the end of its page.
+func (l *listing) end(page *journal.RunPage) {
+	if len(page.Runs) > l.limit {
+		page.Runs = page.Runs[:l.limit]
+		page.Next = l.cursor(&page.Runs[l.limit-1])
+	}
+}
+
+// listPlanSQL lets the statement after it in the transaction be planned for its parameters. A
+// listing is asked by people and takes longer than its planning, so the one plan for all
+// parameters, which the store wants elsewhere, would be the worst here: it reads all runs. Nor does
+// the plan have parallel workers: a page takes a few milliseconds, and to start them takes more.
+const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`
+
+// readPage executes a statement with the parameters of listArgs and reads its rows.
+func readPage(ctx context.Context, o *Options, c *pgx.Conn, sql string, args []any, page *journal.RunPage) error {
+	var p pipeline
+	if !o.Pooler {
+		p.exec(listPlanSQL)
+	}
+	p.query(sql, each(scanListed(page)), args...)
+	if ids := args[1].([]pgtype.UUID); len(ids) > 0 { // the caller waits for the ends of these runs
+		p.exec(durableReadSQL)
+	}
+	if err := p.send(ctx, c); err != nil || len(page.Runs) > 0 {
+		return err
+	}
+	err := c.QueryRow(ctx, listNowSQL).Scan(&page.Now)
+	page.Now = page.Now.UTC()
+	return err
+}
+
+// listNowSQL gives an empty page its time.
+const listNowSQL = `SELECT clock_timestamp()`

@@ -13,7 +13,7 @@ type statements struct {
 	preview, reply                                            string
 	row                                                       struct{ next, publish, relabel string } // of a run, beside its events
 	claim, claimUnconfirmed, claimAttention                   string
-	claimLeft                                                 struct{ waiting, next string } // what a claim leaves
+	claimLeft                                                 claimLeftStatements
 	commit                                                    commitStatements
 	list                                                      listStatements
 	loadRuns, loadEvents, loadInbox                           string
@@ -22,6 +22,9 @@ type statements struct {
 	lockTasks, send                                           string
 	startReuse, start, startOne, startRead, startMessageDelay string
 }
+
+// claimLeftStatements are those about what a claim leaves, and of a claim that has met damage.
+type claimLeftStatements struct{ waiting, next, tasks, unconfirmed, rows string }
 
 // commitStatements are those that write turns and look for them: a batch of any, a batch of closes,
 // one that leaves its run open, one that closes it; and those that find what somebody else has
@@ -50,8 +53,8 @@ type scopeStatements struct{ lock, pause, resume, list, heed, member string }
 type viewStatements struct{ lock, read, save, delete, list string }
 
 // listStatements are those of pages: of any runs, by key, and of runs of a status that did not
-// complete.
-type listStatements struct{ plain, byKey, failed string }
+// complete; and rows of runs that are known.
+type listStatements struct{ plain, byKey, failed, rows string }
 
 // waitingStatements are those for callers who wait: for answers to updates, for ends of runs.
 type waitingStatements struct{ answers, ends string }
@@ -80,10 +83,11 @@ func newStatements(schema string) statements {
 		preview: r(previewSQL), reply: r(replySQL),
 		row:   struct{ next, publish, relabel string }{next: r(continueSQL), publish: r(publishSQL), relabel: r(relabelSQL)},
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL),
-		claimLeft: struct{ waiting, next string }{waiting: r(claimWaitingSQL), next: r(claimNextSQL)},
+		claimLeft: claimLeftStatements{waiting: r(claimWaitingSQL), next: r(claimNextSQL),
+			tasks: r(claimTasksSQL), unconfirmed: r(claimUnconfirmedTasksSQL), rows: r(claimRowsSQL)},
 		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL),
 			free: r(freeTasksSQL), existing: r(existingTasksSQL)},
-		list:     listStatements{plain: r(listSQL), byKey: r(listByKeySQL), failed: r(listFailedSQL)},
+		list:     listStatements{plain: r(listSQL), byKey: r(listByKeySQL), failed: r(listFailedSQL), rows: r(listRowsSQL)},
 		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL),
 		waiting:   waitingStatements{answers: r(loadAnswersSQL), ends: r(endsSQL)},
 		member:    newMemberStatements(r),

@@ -84,7 +84,10 @@ func TestJ4_StatesOfTheServer(t *testing.T) {
 	try := func(code string, unavailable, invalid bool) {
 		t.Helper()
 		mustExec(t, conn, "INSERT INTO planted VALUES (NULL, $1)", code)
-		_, err := j.Start(t.Context(), nil, []journal.Start{{Workflow: "flow"}})
+		out, err := j.Start(t.Context(), nil, []journal.Start{{Workflow: "flow"}})
+		if err == nil {
+			err = out[0].Err
+		}
 		if errors.Is(err, journal.ErrUnavailable) != unavailable || errors.Is(err, journal.ErrInvalid) != invalid {
 			t.Errorf("%s: %v; want unavailable %v, invalid %v", code, err, unavailable, invalid)
 		}

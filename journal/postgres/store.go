@@ -39,6 +39,7 @@ type Store struct {
 	marks    marks
 	pieces   pieces
 	traffic  traffic
+	damage   damageLog
 }
 
 var (
@@ -144,6 +145,9 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 		}
 	}
 }
+
+// salvageOf makes calls another way that have met damage.
+func salvageOf(s *Store) salvage { return salvage{s.call, &s.sql, &s.o, &s.damage} }
 
 // in runs fn inside tx, or like call if tx is nil. Inside a transaction of the caller's nothing is
 // repeated, because an error has failed all of it.

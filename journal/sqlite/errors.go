@@ -16,8 +16,8 @@ import (
 var (
 	// ErrNotDatabase says that a file is not a SQLite database.
 	ErrNotDatabase = errors.New("file is not a SQLite database")
-	// ErrDamaged says that a part of a file cannot be read any more.
-	ErrDamaged = errors.New("database file is damaged")
+	// ErrDamaged says that a part of a file cannot be read any more. It is [journal.ErrDamaged].
+	ErrDamaged = journal.ErrDamaged
 	// ErrReadOnly refuses what would write to a store that was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("the store was opened for reading alone")
 )

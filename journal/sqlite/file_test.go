@@ -132,7 +132,10 @@ func TestDamageIsToldAndSpreadsNot(t *testing.T) {
 	damage(t, w)
 	damaged := 0
 	for _, s := range starts {
-		_, err := w.j.Load(t.Context(), []driver.LoadRequest{{Run: s.ID}})
+		list, err := w.j.Load(t.Context(), []driver.LoadRequest{{Run: s.ID}})
+		if err == nil {
+			err = list[0].Err
+		}
 		switch {
 		case errors.Is(err, sqlite.ErrDamaged) && strings.Contains(err.Error(), w.path):
 			damaged++
