@@ -48,9 +48,6 @@ FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?2`
 		` + coalesce(octet_length(r.headers), 0))`
 )
 
-// claimTaskSQL reads a task of which the run cannot be read.
-const claimTaskSQL = `SELECT ` + taskColumns + ` FROM reprise_tasks t WHERE t.run_id = ?`
-
 // claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier
 // claim or start may have been lost (J4), to a context that ended while the writer was at it.
 const claimUnconfirmedSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.unproven = 1`
@@ -288,14 +285,13 @@ func (c *claimReader) whole(id journal.RunID, list *[]driver.Claimed) error {
 
 // withoutRow adds a task alone to a list.
 func (c *claimReader) withoutRow(id journal.RunID, why error, list *[]driver.Claimed) error {
-	return c.q.query(claimTaskSQL, func(r row) error {
-		run := journal.Run{ID: id, Unreadable: &journal.UnreadableError{Run: id, Part: "row", Err: fmt.Errorf("%w: %w", ErrDamaged, why)}}
-		addTask(&run, r)
-		t := run.Task
-		run.Generation, run.Queue, run.Workflow, run.Version, run.Priority = t.Generation, t.Queue, t.Workflow, t.Version, t.Priority
+	run := journal.Run{ID: id}
+	_ = driver.DamagedPart(&run, "row", fmt.Errorf("%w: %w", ErrDamaged, why))
+	found, err := addTaskAlone(c.q, &run)
+	if found {
 		*list = append(*list, driver.ClaimedOf(run))
-		return nil
-	}, uuidArg(id))
+	}
+	return err
 }
 
 // readNext returns when the next task of the routes falls due; the zero time if none ever does by

@@ -127,8 +127,8 @@ func TestDamageHindersNoOtherCall(t *testing.T) {
 	}
 	defer s.Close()
 	at := slices.IndexFunc(starts, func(st journal.Start) bool {
-		_, err := s.Load(t.Context(), []driver.LoadRequest{{Run: st.ID}})
-		return errors.Is(err, ErrDamaged)
+		list, err := s.Load(t.Context(), []driver.LoadRequest{{Run: st.ID}})
+		return err == nil && errors.Is(list[0].Err, ErrDamaged)
 	})
 	if at < 0 {
 		t.Fatal("no run is damaged")

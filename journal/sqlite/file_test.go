@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -177,10 +178,140 @@ func TestDamageStopsNoClaim(t *testing.T) {
 	}
 }
 
+// TestDamageHidesNoOtherRun: a listing, a load and a wait have every other run, and say of one on a
+// damaged page which it is.
+func TestDamageHidesNoOtherRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var starts []journal.Start
+	for range 60 {
+		starts = append(starts, journal.Start{ID: journal.NewRunID(), Input: journal.Payload{Data: []byte(strings.Repeat("1", 600))}})
+	}
+	w.start(starts...)
+	w.start(journal.Start{Key: "last", Input: journal.Payload{Data: []byte("1")}})
+	damage(t, w)
+	var ids []journal.RunID
+	var requests []driver.LoadRequest
+	for _, s := range starts {
+		ids, requests = append(ids, s.ID), append(requests, driver.LoadRequest{Run: s.ID})
+	}
+	histories, err := w.j.Load(t.Context(), requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := map[journal.RunID]bool{}
+	for i, h := range histories {
+		unreadable, ok := errors.AsType[*journal.UnreadableError](h.Err)
+		if lost[ids[i]] = ok; ok && (unreadable.Run != ids[i] || unreadable.Part != "row" || !strings.Contains(h.Err.Error(), w.path) ||
+			h.Run.Task == nil || h.Run.Workflow != "flow") || !ok && h.Err != nil {
+			t.Errorf("loaded %+v: %v", h.Run, h.Err)
+		}
+	}
+	pages := func(f journal.ListFilter) (runs []journal.Run) {
+		for {
+			page, err := w.j.List(t.Context(), f)
+			if err != nil {
+				t.Fatalf("%+v: %v", f, err)
+			}
+			runs = append(runs, page.Runs...)
+			if f.Cursor = page.Next; f.Cursor == "" {
+				return runs
+			}
+		}
+	}
+	for what, f := range map[string]journal.ListFilter{"all": {}, "small pages": {Limit: 7}, "ids": {IDs: ids}, "pages of ids": {IDs: ids, Limit: 7}} {
+		runs := pages(f)
+		n := 0
+		for _, run := range runs {
+			if run.Unreadable != nil {
+				n++
+			}
+			if (run.Unreadable != nil) != lost[run.ID] || lost[run.ID] && !errors.Is(run.Unreadable, sqlite.ErrDamaged) {
+				t.Errorf("%s: listed %s: %v", what, run.ID, run.Unreadable)
+			}
+		}
+		want := len(ids)
+		if len(f.IDs) == 0 {
+			want++
+		}
+		if len(runs) != want || n == 0 || n > 20 || !slices.IsSortedFunc(runs, func(a, b journal.Run) int { return bytes.Compare(b.ID[:], a.ID[:]) }) {
+			t.Errorf("%s: %d runs, %d of them lost", what, len(runs), n)
+		}
+	}
+	open := journal.Open
+	for _, f := range []journal.ListFilter{{Workflow: "flow"}, {Status: &open, Limit: 5, Workflow: "flow"}, {Where: `workflow = "flow"`}} {
+		runs := pages(f)
+		for _, run := range runs {
+			if run.Workflow != "flow" || run.Unreadable != nil {
+				t.Errorf("%+v: listed %+v", f, run)
+			}
+		}
+		n := 0
+		for _, is := range lost {
+			if is {
+				n++
+			}
+		}
+		if want := len(ids) + 1 - n; len(runs) != want {
+			t.Errorf("%+v: %d runs, want %d", f, len(runs), want)
+		}
+	}
+	if runs := pages(journal.ListFilter{KeyPrefix: "la"}); len(runs) != 1 || runs[0].Key != "last" {
+		t.Errorf("listed by a key: %v", runs)
+	}
+	ends, err := w.j.Ends(t.Context(), append(ids, journal.NewRunID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range ends {
+		if errors.Is(e.Err, sqlite.ErrDamaged) != lost[e.Run] || !lost[e.Run] && !errors.Is(e.Err, journal.ErrNotFound) {
+			t.Errorf("an end: %+v", e)
+		}
+	}
+}
+
+// TestDamagedEventOfOneRun: of a run with an event that is lost, everything else is told.
+func TestDamagedEventOfOneRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	big := journal.Payload{Data: []byte(`"` + strings.Repeat("x", 50_000) + `"`)}
+	runs := []journal.RunID{journal.NewRunID(), journal.NewRunID(), journal.NewRunID()}
+	w.start(journal.Start{ID: runs[0]}, journal.Start{ID: runs[1]}, journal.Start{ID: runs[2]})
+	c, err := w.j.Claim(t.Context(), driver.ClaimRequest{Node: w.join(), Routes: []journal.Route{flowRoute}, Max: 1})
+	if err != nil || len(c.Tasks) != 1 || c.Tasks[0].Run.ID != runs[0] {
+		t.Fatal(c, err)
+	}
+	events := []journal.Event{{Seq: 1, Time: c.Now, Kind: journal.RunStarted, Issued: []journal.Issued{{Kind: journal.CommandStep, Name: "a"}}},
+		{Seq: 2, Time: c.Now, Kind: journal.StepCompleted, Cmd: 1, Name: "a", Payload: big}}
+	head := journal.Head{Link: journal.OriginOf(runs[0], 1, 0, c.Tasks[0].Run.Input)}
+	events[0].Link = events[0].LinkAfter(head.Link)
+	events[1].Link = events[1].LinkAfter(events[0].Link)
+	w.commit(driver.Commit{Run: runs[0], Node: c.Tasks[0].Task.Owner, Fence: c.Tasks[0].Task.Fence, Generation: 1, Head: head, Events: events,
+		Next: driver.Next{Kind: driver.NextPark}})
+	damagePage(t, w, `name = 'reprise_events' AND pagetype = 'overflow'`)
+	list, err := w.j.Load(t.Context(), []driver.LoadRequest{{Run: runs[0]}, {Run: runs[1]}, {Run: runs[2]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range list {
+		unreadable, ok := errors.AsType[*journal.UnreadableError](h.Err) // a search may pass the event on its way to others
+		if i == 0 && !ok || ok && (unreadable.Seq == 0 || unreadable.Run != runs[i] || !errors.Is(h.Err, journal.ErrDamaged)) ||
+			h.Run.Workflow != "flow" || h.Run.CreatedAt.IsZero() || h.Run.Task == nil {
+			t.Errorf("loaded %d: %+v: %v", i, h.Run, h.Err)
+		}
+	}
+}
+
 // damage overwrites a page of the table of runs while nobody has the file.
 func damage(t *testing.T, w *world) {
 	t.Helper()
-	page := w.count(`SELECT pageno FROM dbstat WHERE name = 'reprise_runs' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 2`)
+	damagePage(t, w, `name = 'reprise_runs' AND pagetype = 'leaf'`)
+}
+
+// damagePage overwrites the third page of a kind.
+func damagePage(t *testing.T, w *world, kind string) {
+	t.Helper()
+	page := w.count(`SELECT pageno FROM dbstat WHERE ` + kind + ` ORDER BY path LIMIT 1 OFFSET 2`)
 	if err := w.db.Close(); err != nil { // the last one to close the file empties the log
 		t.Fatal(err)
 	}

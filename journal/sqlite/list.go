@@ -26,11 +26,9 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 			page.Next = found[l.limit-1].String()
 		}
 		for _, run := range found {
-			r, err := listed(c, run)
-			if err != nil {
+			if err := l.read(c, s, run, &page); err != nil {
 				return err
 			}
-			page.Runs = append(page.Runs, r)
 		}
 		return nil
 	})
@@ -59,11 +57,9 @@ func findPage(ctx context.Context, s *Store, f journal.ListFilter) (journal.RunP
 			return err
 		}
 		for _, run := range found[:min(len(found), l.limit)] {
-			r, err := listed(c, run)
-			if err != nil {
+			if err := l.read(c, s, run, &page); err != nil {
 				return err
 			}
-			page.Runs = append(page.Runs, r)
 		}
 		if len(found) > l.limit {
 			page.Next = w.q.Cursor(&page.Runs[l.limit-1])

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
@@ -83,6 +84,10 @@ FROM (
     SELECT k.id FROM reprise_runs k WHERE k.holds_key = 0 AND k.key IS NOT NULL AND k.key >= ?2 AND k.key < ?3
 ) k CROSS JOIN reprise_runs r ON r.id = k.id
 WHERE r.id < ?1 ORDER BY r.id DESC LIMIT +?4`
+
+	// listPastSQL names runs without a look at their rows: an index names each.
+	listPastSQL = `
+SELECT r.id FROM reprise_runs r INDEXED BY reprise_runs_workflow_idx WHERE r.id < ? ORDER BY r.id DESC LIMIT +?`
 )
 
 // listing is a filter and where its candidates come from. It serves one call.
@@ -92,8 +97,9 @@ type listing struct {
 	before []byte // candidates have smaller ids
 	ids    []journal.RunID
 	sql    string
-	args   []any    // between the first parameter, before, and the last, a limit
-	where  *finding // nil if the filter has no condition
+	args   []any                   // between the first parameter, before, and the last, a limit
+	where  *finding                // nil if the filter has no condition
+	lost   map[journal.RunID]error // runs on damaged pages, and why
 }
 
 // newListing checks the cursor, applies the default limit and chooses a source.
@@ -154,7 +160,7 @@ func after(prefix string) string {
 func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, err error) {
 	if l.ids != nil {
 		for _, run := range l.ids {
-			_, err := l.scan(q, listIDSQL, l.limit+1, &found, l.before, uuidArg(run), int64(1))
+			err := l.scanOne(q, l.limit+1, &found, l.before, run)
 			if err != nil || len(found) > l.limit {
 				return found, err
 			}
@@ -174,7 +180,12 @@ func (l *listing) descend(ctx context.Context, q querier, src source, between [2
 			return nil, 0, context.Cause(ctx)
 		}
 		args := append(append([]any{before}, src.args...), int64(chunk))
+		kept := len(found)
 		seen, err := l.scan(q, src.sql, l.limit+1, &found, args...)
+		if damaged(err) {
+			found = found[:kept]
+			seen, err = l.scanPast(q, l.limit+1, &found, before, chunk)
+		}
 		if err != nil || len(seen) < chunk || len(found) > l.limit || bytes.Compare(seen[len(seen)-1][:], between[1]) < 0 {
 			return found, min(looked, most), err
 		}
@@ -222,6 +233,38 @@ func (l *listing) scan(q querier, sql string, enough int, found *[]journal.RunID
 	}
 	*found = kept
 	return seen, nil
+}
+
+// scanPast is scan for a source that stands on a damaged page. It asks for each run by itself, by
+// an index of all runs, so that the runs behind the page are listed too.
+func (l *listing) scanPast(q querier, enough int, found *[]journal.RunID, before []byte, chunk int) (seen []journal.RunID, err error) {
+	seen, err = readIDs(q, listPastSQL, before, int64(chunk))
+	for _, run := range seen {
+		if err != nil || len(*found) >= enough {
+			break
+		}
+		err = l.scanOne(q, enough, found, bytes.Repeat([]byte{0xff}, 17), run)
+	}
+	return seen, err
+}
+
+// scanOne is scan for one run. If its row is lost nothing is known of it but its id, and nobody can
+// say whether the filter selects it: it is shown if there is no filter.
+func (l *listing) scanOne(q querier, enough int, found *[]journal.RunID, before []byte, run journal.RunID) error {
+	_, err := l.scan(q, listIDSQL, enough, found, before, uuidArg(run), int64(1))
+	if !damaged(err) {
+		return err
+	}
+	rest := *l.f
+	rest.IDs, rest.Cursor, rest.Limit = nil, "", 0
+	if l.where == nil && reflect.ValueOf(rest).IsZero() {
+		if l.lost == nil {
+			l.lost = map[journal.RunID]error{}
+		}
+		l.lost[run] = err
+		*found = append(*found, run)
+	}
+	return nil
 }
 
 // selects asks what a candidate's row tells. The conditions repeat those that the source has
@@ -300,6 +343,23 @@ func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error)
 		err = q.query(listChangedSQL, func(row) error { ok = false; return nil }, uuidArg(run), line)
 	}
 	return ok, err
+}
+
+// read adds a run that was found to a page. One that is damaged is shown with what can be read of
+// it.
+func (l *listing) read(q querier, s *Store, run journal.RunID, page *journal.RunPage) error {
+	err := l.lost[run]
+	var r journal.Run
+	if err == nil {
+		r, err = listed(q, run)
+	}
+	if damaged(err) {
+		r, err = withoutRow(q, run, "row, task or terminal event", s.translate(err))
+	}
+	if err == nil {
+		page.Runs = append(page.Runs, r)
+	}
+	return err
 }
 
 // listed reads a run with its task or its terminal event. It is asked for the runs of a page only,

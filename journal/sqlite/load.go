@@ -58,7 +58,7 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := loadOne(c, &requests[i], &out[i]); err != nil {
+			if err := loadOne(c, s, &requests[i], &out[i]); err != nil {
 				return err
 			}
 		}
@@ -72,7 +72,9 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 
 // loadOne reads one history. What is not there leaves the fields empty; no run at all is
 // ErrNotFound of this request, and the others are read all the same.
-func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
+//
+// What is damaged is told of as far as the rest can be read: nobody else's history is part of it.
+func loadOne(q querier, s *Store, r *driver.LoadRequest, h *driver.History) error {
 	h.Err = journal.ErrNotFound
 	if r.Answer != 0 {
 		return loadAnswer(q, r, h)
@@ -82,20 +84,31 @@ func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 		addTask(&h.Run, r)
 		return nil
 	}, uuidArg(r.Run))
-	if err != nil || h.Err != nil {
+	if damaged(err) {
+		h.Run, err = withoutRow(q, r.Run, "row", s.translate(err))
+		h.Err = h.Run.Unreadable
+	}
+	if err != nil || errors.Is(h.Err, journal.ErrNotFound) {
 		return err
 	}
-	if !r.InboxOnly {
-		if err := loadEvents(q, r, h); err != nil || h.Err != nil {
-			return err
+	if !r.InboxOnly && h.Run.Generation > 0 {
+		err = loadEvents(q, r, h)
+		if damaged(err) {
+			last := r.AfterSeq
+			if n := len(h.Events); n > 0 {
+				last = h.Events[n-1].Seq
+			}
+			h.Err, err = driver.UnreadableEvent(r.Run, last+1, s.translate(err)), nil
 		}
 	}
-	if h.More || r.NoInbox() {
-		return nil
+	if err != nil || h.Err != nil || h.More || r.NoInbox() {
+		return err
 	}
-	err = loadInbox(q, r, h)
-	if errors.Is(err, errPageFull) {
+	switch err = loadInbox(q, r, h); {
+	case errors.Is(err, errPageFull):
 		h.MoreInbox, err = true, nil
+	case damaged(err):
+		h.Err, err = &journal.UnreadableError{Run: r.Run, Part: "inbox", Err: s.translate(err)}, nil
 	}
 	return err
 }
@@ -108,8 +121,9 @@ var errPageFull = errors.New("the page is full")
 // that cannot be read is left out: nobody can go on from it.
 func loadEvents(q querier, req *driver.LoadRequest, h *driver.History) error {
 	page := driver.NewPage(req, req.EventsMax())
+	var broken error
 	err := q.query(loadEventsSQL, func(r row) error {
-		if h.Err != nil {
+		if broken != nil {
 			return nil
 		}
 		ev := journal.Event{Seq: journal.Seq(r.int32(0)), Kind: journal.Kind(r.int16(1)), Cmd: journal.Cmd(r.int32(2)),
@@ -117,7 +131,8 @@ func loadEvents(q querier, req *driver.LoadRequest, h *driver.History) error {
 			Link: journal.Link(r.int(10))}
 		issued, err := journal.DecodeIssued(r.text(9))
 		if err != nil {
-			h.Err = driver.UnreadableEvent(h.Run.ID, ev.Seq, err)
+			broken = driver.UnreadableEvent(h.Run.ID, ev.Seq, err)
+			h.Err = broken
 			return nil
 		}
 		ev.Issued = issued

@@ -19,7 +19,8 @@ var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapF
 // The pauses of scopes, and the views, are few, and read as a whole; open runs are counted up to a limit; and what
 // is asked of several runs begins with the list of their ids. Limits, their keys and their claims
 // are listed by people, as a whole or of one name, and the keys are forgotten once, by a new process.
-var sortedByNature = []string{"listKeysSQL", "pausesSQL", "viewsSQL", "viewReadSQL", "countOpenSQL", "askSQL", "tellSQL",
+// A listing that has met damage names all runs by whatever names them.
+var sortedByNature = []string{"listKeysSQL", "listPastSQL", "pausesSQL", "viewsSQL", "viewReadSQL", "countOpenSQL", "askSQL", "tellSQL",
 	"limitsSQL", "limitUsesSQL", "limitHeldSQL", "limitWaitingSQL", "limitLinesForgetSQL", "limitsForgetSQL",
 	"limitLinesRunsSQL", "limitTotalsRunsSQL", "limitSetsForgetSQL", "limitSetsListSQL"}
 
