@@ -30,7 +30,8 @@ type ListFilter struct {
 }
 
 // RunPage is a page of runs, newest first unless ListFilter.Where says another order. Next is empty
-// on the last page.
+// on the last page, and on no other: a page ends before Limit if its runs have large inputs or
+// outcomes, whatever the filter, so that it passes a slow network.
 type RunPage struct {
 	Runs []Run
 	Next string

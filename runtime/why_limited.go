@@ -32,12 +32,16 @@ func readHolders(ctx context.Context, j *driver.Journal, l *limitWaits) (runs ma
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	page, err := j.List(ctx, journal.ListFilter{IDs: ids, Limit: len(ids)})
 	runs = map[journal.RunID]*journal.Run{}
-	for i := range page.Runs {
-		runs[page.Runs[i].ID] = &page.Runs[i]
+	for f := (journal.ListFilter{IDs: ids, Limit: len(ids)}); ; { // a page may have fewer runs than there are ids
+		page, err := j.List(ctx, f)
+		for i := range page.Runs {
+			runs[page.Runs[i].ID] = &page.Runs[i]
+		}
+		if f.Cursor = page.Next; err != nil || f.Cursor == "" {
+			return runs, err
+		}
 	}
-	return runs, err
 }
 
 // blamesIdle adds to a reason for waiting that a run has one of the places which has never begun,

@@ -14,6 +14,7 @@ var listChecks = []check{
 	{"List_PagesAreStable", listPages},
 	{"List_TimeWindow", listTimeWindow},
 	{"List_RefusesABrokenCursor", listBrokenCursor},
+	{"List_PagesHaveABoundOfBytes", listBytes},
 }
 
 // listAll returns all pages of a filter.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/filter"
 )
 
@@ -38,15 +39,17 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	defer s.db.mu.Unlock()
 	// The page ends where one run more would not fit, so a last page that is full has no Next.
 	page := journal.RunPage{Now: now}
+	var room driver.Listed
 	for _, r := range slices.Backward(s.db.candidates(&f, cursor)) {
 		if !r.matches(&f) {
 			continue
 		}
-		if len(page.Runs) == limit {
-			page.Next = page.Runs[limit-1].ID.String()
+		run := r.listed()
+		if n := len(page.Runs); n == limit || !room.Fits(&run) {
+			page.Next = page.Runs[n-1].ID.String()
 			break
 		}
-		page.Runs = append(page.Runs, r.listed())
+		page.Runs = append(page.Runs, run)
 	}
 	return page, nil
 }
@@ -76,12 +79,14 @@ func (s *Store) find(ctx context.Context, f *journal.ListFilter, limit int) (jou
 	}
 	slices.SortFunc(found, func(a, b placed) int { return q.Order.Compare(a.at, b.at) })
 	page := journal.RunPage{Now: now}
+	var room driver.Listed
 	for i, p := range found {
-		if i == limit {
-			page.Next = q.Cursor(&page.Runs[limit-1])
+		run := p.r.listed()
+		if i == limit || !room.Fits(&run) {
+			page.Next = q.Cursor(&page.Runs[i-1])
 			break
 		}
-		page.Runs = append(page.Runs, p.r.listed())
+		page.Runs = append(page.Runs, run)
 	}
 	return page, nil
 }

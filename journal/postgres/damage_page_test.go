@@ -34,13 +34,84 @@ func (w *damageWorld) many(workflow string, n int) (runs []journal.RunID) {
 	return runs
 }
 
+// largeBytes is the size of inputs of which a page of a listing has room for two.
+const largeBytes = driver.ListBytesMax * 3 / 8
+
+// large starts runs with such inputs.
+func (w *damageWorld) large(n int) (runs []journal.RunID) {
+	w.t.Helper()
+	for range n {
+		input := journal.Payload{Data: []byte(`"` + strings.Repeat("l", largeBytes-2) + `"`)}
+		runs = append(runs, start(w.t, w.j, journal.Start{Input: input}).Run)
+	}
+	return runs
+}
+
+// all returns the runs of all pages of a listing, newest first, and asserts that none is too large.
+func (w *damageWorld) all(f journal.ListFilter) (runs []journal.Run) {
+	w.t.Helper()
+	for {
+		page, err := w.j.List(w.t.Context(), f)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var room driver.Listed
+		for i := range page.Runs {
+			if !room.Fits(&page.Runs[i]) {
+				w.t.Errorf("a page of %d runs is too large", len(page.Runs))
+			}
+		}
+		if page.Now.IsZero() {
+			w.t.Error("a page without a time")
+		}
+		runs = append(runs, page.Runs...)
+		if f.Cursor = page.Next; f.Cursor == "" {
+			break
+		}
+	}
+	if !slices.IsSortedFunc(runs, func(a, b journal.Run) int { return bytes.Compare(b.ID[:], a.ID[:]) }) {
+		w.t.Error("the order is broken")
+	}
+	return runs
+}
+
+// A listing that has met damage has pages of the same size as any other, and the rest behind them.
+func TestDamageAmongLargeRuns(t *testing.T) {
+	t.Parallel()
+	w := newDamageWorld(t)
+	want := w.large(3)
+	lost, older := big(), big()
+	want = append(want, start(t, w.j, journal.Start{}).Run, start(t, w.j, journal.Start{Input: older}).Run)
+	w.damage(0, w.middle("runs", older))
+	if runs := w.all(journal.ListFilter{}); len(runs) != 5 || len(runs[4].Input.Data) != largeBytes || len(runs[2].Input.Data) != largeBytes {
+		t.Errorf("listed %d runs, want 5 with what they have", len(runs))
+	}
+	want = append(want[:3], start(t, w.j, journal.Start{Input: lost}).Run)
+	want = append(want, w.large(2)...)
+	w.damage(0, w.middle("runs", lost))
+	slices.Reverse(want)
+	for _, f := range []journal.ListFilter{{IDs: want}, {IDs: want, Limit: 2}, {IDs: want, Where: "version = 1"}} {
+		runs := w.all(f)
+		if len(runs) != len(want) {
+			t.Errorf("%+v: %d runs, want %d", f, len(runs), len(want))
+			continue
+		}
+		for i := range runs {
+			if runs[i].ID != want[i] || (runs[i].Unreadable != nil) != (i == 2) || i != 2 && len(runs[i].Input.Data) != largeBytes {
+				t.Errorf("%+v: run %d is %s with an input of %d bytes: %v", f, i, runs[i].ID, len(runs[i].Input.Data), runs[i].Unreadable)
+			}
+		}
+	}
+}
+
 // A page of the table of runs is lost with the rows that it has, and the runs of no other page are.
 func TestJ2_ADamagedPageOfRuns(t *testing.T) {
 	t.Parallel()
 	w := newDamageWorld(t)
-	runs := w.many("flow", 200)
+	runs := slices.Concat(w.large(2), w.many("flow", 200), w.large(3))
+	few := []journal.RunID{runs[0], runs[1], runs[100], runs[203], runs[204]}
 	at := w.holding("runs", "id", runs[100])
-	empty := w.holding("runs", "id", runs[10])
+	empty := w.holding("runs", "id", runs[20])
 	on := func(p page) int {
 		return query[int](t, w.conn, `SELECT count(*) FROM reprise.runs WHERE (ctid::text::point)[0]::int = $1`, p.block)
 	}
@@ -85,21 +156,20 @@ func TestJ2_ADamagedPageOfRuns(t *testing.T) {
 			t.Errorf("%d runs cannot be loaded, want %d", n, lost)
 		}
 	}
-	page, err := w.j.List(t.Context(), journal.ListFilter{IDs: runs, Limit: 300})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for i := range page.Runs {
-		if page.Runs[i].Unreadable != nil {
-			w.wantDamaged("a list", page.Runs[i].Unreadable, page.Runs[i].ID, "row")
+	listed, n := w.all(journal.ListFilter{IDs: runs, Limit: 300}), 0
+	for i := range listed {
+		if listed[i].Unreadable != nil {
+			w.wantDamaged("a list", listed[i].Unreadable, listed[i].ID, "row")
 			n++
 		}
 	}
-	if len(page.Runs) != len(runs) || n != lost || page.Now.IsZero() {
-		t.Errorf("%d of %d runs are listed as damaged at %s; want %d of %d", n, len(page.Runs), page.Now, lost, len(runs))
+	if len(listed) != len(runs) || n != lost || len(listed[0].Input.Data) != largeBytes {
+		t.Errorf("%d of %d runs are listed as damaged; want %d of %d", n, len(listed), lost, len(runs))
 	}
-	if page, err = w.j.List(t.Context(), journal.ListFilter{IDs: damaged[:1], Version: 2}); err != nil || len(page.Runs) > 0 {
+	if listed = w.all(journal.ListFilter{IDs: few}); len(listed) != len(few) {
+		t.Errorf("%d of %d runs are listed", len(listed), len(few))
+	}
+	if page, err := w.j.List(t.Context(), journal.ListFilter{IDs: damaged[:1], Version: 2}); err != nil || len(page.Runs) > 0 {
 		t.Errorf("a run of which nothing is known is taken for one of another version: %v, %v", page, err)
 	}
 	_, err = w.j.List(t.Context(), journal.ListFilter{Limit: 200}) // in the order of the table, past the page

@@ -67,7 +67,7 @@ JOIN reprise.runs r ON r.id = k.id
 
 // List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
-	var page journal.RunPage
+	var page listedPage
 	var l *listing
 	var err error
 	if f.Where == "" {
@@ -77,7 +77,7 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	}
 	ctx = inShare(ctx, slowShare)
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) (err error) {
-		page = journal.RunPage{}
+		page = listedPage{}
 		if f.Where != "" {
 			if l, err = findListing(ctx, s, c, &f); err != nil {
 				return err
@@ -94,8 +94,7 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	if err != nil {
 		return journal.RunPage{}, err
 	}
-	l.end(&page)
-	return page, nil
+	return l.end(&page), nil
 }
 
 // plainListing is for a filter without a condition.

@@ -100,15 +100,25 @@ func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 		parent, unchanged, int32(limit + 1)}, limit, nil
 }
 
-func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
+// listedPage is a page that is being read. full says that the runs behind it have no room.
+type listedPage struct {
+	journal.RunPage
+	full bool
+}
+
+func scanListed(page *listedPage) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var t taskRow
 		var e terminalRow
 		var r runRow
 		var now time.Time
+		var fits bool
 		targets := append(append(t.targets(), e.targets()...), &now)
-		if err := row.Scan(append(targets, r.targets()...)...); err != nil {
+		if err := row.Scan(append(append(targets, r.targets()...), &fits)...); err != nil {
 			return err
+		}
+		if page.full = !fits; page.full {
+			return nil
 		}
 		run := r.run()
 		t.addTo(&run)
@@ -127,11 +137,12 @@ type listing struct {
 }
 
 // end leaves out what a statement has read beyond the end of its page.
-func (l *listing) end(page *journal.RunPage) {
-	if len(page.Runs) > l.limit {
-		page.Runs = page.Runs[:l.limit]
-		page.Next = l.cursor(&page.Runs[l.limit-1])
+func (l *listing) end(page *listedPage) journal.RunPage {
+	if n := min(len(page.Runs), l.limit); page.full || len(page.Runs) > n {
+		page.Runs = page.Runs[:n]
+		page.Next = l.cursor(&page.Runs[n-1])
 	}
+	return page.RunPage
 }
 
 // listPlanSQL lets the statement after it in the transaction be planned for its parameters. A
@@ -141,12 +152,12 @@ func (l *listing) end(page *journal.RunPage) {
 const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`
 
 // readPage executes a statement with the parameters of listArgs and reads its rows.
-func readPage(ctx context.Context, o *Options, c *pgx.Conn, sql string, args []any, page *journal.RunPage) error {
+func readPage(ctx context.Context, o *Options, c *pgx.Conn, sql string, args []any, page *listedPage) error {
 	var p pipeline
 	if !o.Pooler {
 		p.exec(listPlanSQL)
 	}
-	p.query(sql, each(scanListed(page)), args...)
+	p.query(withRoom(sql), each(scanListed(page)), args...)
 	if ids := args[1].([]pgtype.UUID); len(ids) > 0 { // the caller waits for the ends of these runs
 		p.exec(durableReadSQL)
 	}

@@ -21,16 +21,11 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		if err != nil {
 			return err
 		}
-		if len(found) > l.limit {
-			found = found[:l.limit]
-			page.Next = found[l.limit-1].String()
+		more, err := l.read(c, s, found, &page)
+		if more {
+			page.Next = page.Runs[len(page.Runs)-1].ID.String()
 		}
-		for _, run := range found {
-			if err := l.read(c, s, run, &page); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return journal.RunPage{}, err
@@ -56,15 +51,11 @@ func findPage(ctx context.Context, s *Store, f journal.ListFilter) (journal.RunP
 		if err != nil {
 			return err
 		}
-		for _, run := range found[:min(len(found), l.limit)] {
-			if err := l.read(c, s, run, &page); err != nil {
-				return err
-			}
+		more, err := l.read(c, s, found, &page)
+		if more {
+			page.Next = w.q.Cursor(&page.Runs[len(page.Runs)-1])
 		}
-		if len(found) > l.limit {
-			page.Next = w.q.Cursor(&page.Runs[l.limit-1])
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return journal.RunPage{}, err

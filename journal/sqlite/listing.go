@@ -345,21 +345,31 @@ func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error)
 	return ok, err
 }
 
-// read adds a run that was found to a page. One that is damaged is shown with what can be read of
-// it.
-func (l *listing) read(q querier, s *Store, run journal.RunID, page *journal.RunPage) error {
-	err := l.lost[run]
-	var r journal.Run
-	if err == nil {
-		r, err = listed(q, run)
-	}
-	if damaged(err) {
-		r, err = withoutRow(q, run, "row, task or terminal event", s.translate(err))
-	}
-	if err == nil {
+// read adds runs that were found to a page, as many as have room, and tells whether there are more.
+// One that is damaged is shown with what can be read of it.
+func (l *listing) read(q querier, s *Store, found []journal.RunID, page *journal.RunPage) (more bool, err error) {
+	var room driver.Listed
+	for i, run := range found {
+		if i == l.limit {
+			return true, nil
+		}
+		err := l.lost[run]
+		var r journal.Run
+		if err == nil {
+			r, err = listed(q, run)
+		}
+		if damaged(err) {
+			r, err = withoutRow(q, run, "row, task or terminal event", s.translate(err))
+		}
+		if err != nil {
+			return false, err
+		}
+		if !room.Fits(&r) {
+			return true, nil
+		}
 		page.Runs = append(page.Runs, r)
 	}
-	return err
+	return false, nil
 }
 
 // listed reads a run with its task or its terminal event. It is asked for the runs of a page only,

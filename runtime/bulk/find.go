@@ -72,12 +72,17 @@ func (w *worker) findFailures(ctx context.Context, cursor string, limit int) (pa
 		return page{Next: next}, err
 	}
 	f := w.filter()
-	f.IDs, f.Limit = ids, len(ids)
-	list, err := w.client.List(ctx, f)
-	if err != nil {
-		return page{}, err
+	found := page{Next: next}
+	for f.IDs, f.Limit = ids, len(ids); ; { // a page may have fewer runs than there are ids
+		list, err := w.client.List(ctx, f)
+		if err != nil {
+			return page{}, err
+		}
+		found.Runs = append(found.Runs, idsOf(list.Runs)...)
+		if f.Cursor = list.Next; f.Cursor == "" {
+			return found, nil
+		}
 	}
-	return page{Runs: idsOf(list.Runs), Next: next}, nil
 }
 
 func idsOf(runs []journal.Run) (ids []journal.RunID) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
@@ -91,6 +92,22 @@ func TestOutcomes(t *testing.T) {
 			tellsOutcomes(e, e.Client(), 1) // pages of ten
 		})
 	})
+	t.Run("ShortPages", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New(nil)
+			defer store.Close()
+			n := runtime.NewNode(journal.New(onePerPage{store}, nil), &runtime.NodeOptions{Logger: silent})
+			handleWeighed(n)
+			ctx, stop := context.WithCancel(context.Background())
+			ended := make(chan error, 1)
+			go func() { ended <- n.Run(ctx) }()
+			tellsOutcomes(t, n.Client(), 0)
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	})
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
 		n, _ := clustertest.SQLiteNode(t, filepath.Join(t.TempDir(), "reprise.db"), &clustertest.Log{}, handleWeighed)
@@ -101,6 +118,14 @@ func TestOutcomes(t *testing.T) {
 		c.Run(nil, handleWeighed)
 		tellsOutcomes(t, runtime.NewClient(c.Journal, nil), 0)
 	})
+}
+
+// onePerPage is a store whose pages have no room for a second run.
+type onePerPage struct{ *memory.Store }
+
+func (s onePerPage) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	f.Limit = 1
+	return s.Store.List(ctx, f)
 }
 
 func tellsOutcomes(t testing.TB, c *runtime.Client, rate float64) {

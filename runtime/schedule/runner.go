@@ -252,12 +252,17 @@ func (r *runner) lookNow(ctx workflow.Context) error {
 func statuses(ctx context.Context, c *runtime.Client, ids []journal.RunID) (map[string]journal.Status, error) {
 	found := map[string]journal.Status{}
 	for chunk := range slices.Chunk(ids, listPage) {
-		page, err := c.List(ctx, journal.ListFilter{IDs: chunk, Limit: listPage})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.Runs {
-			found[page.Runs[i].ID.String()] = page.Runs[i].Status
+		for f := (journal.ListFilter{IDs: chunk, Limit: listPage}); ; { // a page may have fewer runs than there are ids
+			page, err := c.List(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			for i := range page.Runs {
+				found[page.Runs[i].ID.String()] = page.Runs[i].Status
+			}
+			if f.Cursor = page.Next; f.Cursor == "" {
+				break
+			}
 		}
 	}
 	return found, nil

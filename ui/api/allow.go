@@ -63,12 +63,17 @@ func rowsOf(c *call, ids []journal.RunID) (map[journal.RunID]*journal.Run, error
 	all := map[journal.RunID]*journal.Run{}
 	for len(ids) > 0 {
 		n := min(len(ids), journal.BatchMax)
-		page, err := c.h.client.List(c.ctx, journal.ListFilter{IDs: ids[:n], Limit: n})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.Runs {
-			all[page.Runs[i].ID] = &page.Runs[i]
+		for f := (journal.ListFilter{IDs: ids[:n], Limit: n}); ; { // a page may have fewer runs than there are ids
+			page, err := c.h.client.List(c.ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			for i := range page.Runs {
+				all[page.Runs[i].ID] = &page.Runs[i]
+			}
+			if f.Cursor = page.Next; f.Cursor == "" {
+				break
+			}
 		}
 		ids = ids[n:]
 	}

@@ -95,19 +95,21 @@ func (f *feed) rows(ctx context.Context, r *reader, client *runtime.Client, time
 			ids = append(ids, id)
 		}
 		f.mu.Unlock()
-		page, err := client.List(ctx, journal.ListFilter{IDs: ids, Limit: journal.ListMax})
-		if err != nil {
-			return nil, err
-		}
 		rows := map[journal.RunID][]byte{}
-		for i := range page.Runs {
-			text, err := json.Marshal(&page.Runs[i])
+		for f := (journal.ListFilter{IDs: ids, Limit: journal.ListMax}); ; { // a page may have fewer runs than there are ids
+			page, err := client.List(ctx, f)
 			if err != nil {
 				return nil, err
 			}
-			rows[page.Runs[i].ID] = text
+			for i := range page.Runs {
+				if rows[page.Runs[i].ID], err = json.Marshal(&page.Runs[i]); err != nil {
+					return nil, err
+				}
+			}
+			if f.Cursor = page.Next; f.Cursor == "" {
+				return rows, nil
+			}
 		}
-		return rows, nil
 	})
 	rows, _ := v.(map[journal.RunID][]byte)
 	return rows, err
