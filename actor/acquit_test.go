@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -36,6 +37,36 @@ func TestSurvivorIsAcquitted(t *testing.T) {
 			a.open <- nil
 			wait()
 			g.wantLive(0)
+		})
+	}
+}
+
+// The node hears of each suspect that has committed, once, and of nobody else.
+func TestAcquittalsAreTold(t *testing.T) {
+	for strikes, want := range map[int]int{0: 0, driver.SuspectStrikes - 1: 0, driver.SuspectStrikes: 1} {
+		var told []journal.RunID
+		bubble(t, func(o *Options) { o.Hooks.Acquitted = func(run journal.RunID) { told = append(told, run) } }, func(g *rig) {
+			a := newGate()
+			g.define("two", func(ctx workflow.Context) (string, error) {
+				if _, err := workflow.Step(ctx, "a", a.heedful, nil); err != nil {
+					return "", err
+				}
+				return workflow.Step(ctx, "b", a.heedful, nil)
+			})
+			id := g.create("two")
+			g.store.runs[id].task.Strikes = strikes
+			g.sys.Activate(g.claimed(id))
+			wait()
+			if len(told) > 0 {
+				t.Errorf("%d strikes: %v before its commit", strikes, told)
+			}
+			a.open <- nil
+			wait()
+			a.open <- nil
+			wait()
+			if g.wantLive(0); len(told) != want || want == 1 && told[0] != id {
+				t.Errorf("%d strikes: told of %v", strikes, told)
+			}
 		})
 	}
 }

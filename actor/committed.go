@@ -45,8 +45,7 @@ func (r *run) written(t *turn, m *committed) {
 	r.proved = r.proved || provesOwner(t.commit.Events)
 	if !t.commit.AppendOnly {
 		r.task.Turn++
-		r.task.Strikes = 0
-		r.trial.stop()
+		acquit(r)
 		if next != driver.NextBlock {
 			r.task.Attempts = t.commit.Attempts
 		}

@@ -21,6 +21,8 @@ type Hooks struct {
 	// Room is called when System.Room may have become more. It may be called by any goroutine of
 	// the system, and often.
 	Room func()
+	// Acquitted is called when a suspect has committed, see driver.SuspectStrikes.
+	Acquitted func(run journal.RunID)
 	// Replayed reports a cold activation.
 	Replayed func(run journal.RunID, events int, took time.Duration)
 	// Step wraps one attempt of a step, on the worker that executes it: it may derive a context,

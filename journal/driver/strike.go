@@ -19,12 +19,12 @@ import (
 //
 // Up to [SuspectStrikes] a death is counted against all. Whoever has so many is a suspect.
 //
-// Suspects are tried one at a time: a claim takes one, and the node claims no other one for
-// [TrialTime] and as long as the acquittal takes ([ClaimRequest.Suspects]). If the node dies
-// meanwhile, the death is counted against the suspect alone ([StrikesAfter]): not against those
-// that are no suspects, because there is one, and not against anybody if there are two, because
-// nothing tells which. So a run that kills its node soon after it was claimed collects strikes
-// whenever it is tried, and is quarantined after [QuarantineStrikes] deaths, the first
+// Suspects are tried one at a time: a claim takes one, and the node claims no other one until that
+// has committed, or for [TrialTime] and as long as the acquittal takes ([ClaimRequest.Suspects]).
+// If the node dies meanwhile, the death is counted against the suspect alone ([StrikesAfter]): not
+// against those that are no suspects, because there is one, and not against anybody if there are
+// two, because nothing tells which. So a run that kills its node soon after it was claimed collects
+// strikes whenever it is tried, and is quarantined after [QuarantineStrikes] deaths, the first
 // [SuspectStrikes] of which it shares. Several of them are found one after the other.
 //
 // A suspect whose node lives for TrialTime is acquitted: its owner commits, although there is
@@ -53,8 +53,8 @@ const SuspectStrikes = 3
 // QuarantineStrikes is how many deaths, without a commit in between, quarantine a run.
 const QuarantineStrikes = 10
 
-// TrialTime is how long a node owns a suspect before it claims another one, and after which the
-// suspect is acquitted. It is shorter than the last two waits of a suspect.
+// TrialTime is how long a node owns a suspect that commits nothing before it claims another one,
+// and after which the suspect is acquitted. It is shorter than the last two waits of a suspect.
 const TrialTime = 30 * time.Second
 
 // A suspect waits before it can be claimed again: BackoffMin after it has become one, and each

@@ -43,7 +43,7 @@ type claimer struct {
 	doubt       func() // has what the node holds of limits compared
 	timer       *claimTimer
 	unconfirmed *unconfirmed
-	trials      trials
+	trials      *trials
 	claims      context.Context // of each claim; ends a while after the loop's
 	lost        func(error)     // called if the store was closed
 	said        string          // the error of the last comparison, of the loop
@@ -75,6 +75,7 @@ func (c *claimer) loop(ctx context.Context) {
 			continue
 		}
 		waits.Reset()
+		found := c.trials.note(suspects, &claim)
 		activate := c.sys.Activate
 		if reconcile {
 			activate = c.sys.ActivateUnconfirmed
@@ -85,7 +86,7 @@ func (c *claimer) loop(ctx context.Context) {
 		for _, run := range claim.Attention {
 			c.sys.Attend(run)
 		}
-		if c.trials.note(suspects, &claim) > 0 {
+		if found > 0 {
 			continue // suspects may have stood in the way of others
 		}
 		c.noteLeft(max, &claim)

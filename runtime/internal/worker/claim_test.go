@@ -127,6 +127,31 @@ func TestClaimsAroundATrial(t *testing.T) {
 	})
 }
 
+// A suspect that has committed is tried no longer: the next claim may take others at once.
+func TestClaimBehindAnAcquittal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := testWorker()
+		w.claimer.timer.poll = time.Hour
+		w.claimer.sys.Kill(nil) // what is activated is dropped
+		suspect := journal.NewRunID()
+		go func() {
+			time.Sleep(time.Second)
+			w.claimer.trials.acquitted(suspect)
+		}()
+		asked, at := loopOf(w, driver.TrialTime/2, func(n int, _ driver.ClaimRequest) driver.Claim {
+			if n > 0 {
+				return driver.Claim{}
+			}
+			return driver.Claim{Tasks: []driver.Claimed{{Task: journal.Task{Run: suspect, Strikes: driver.SuspectStrikes}}}}
+		})
+		if len(asked) != 3 || asked[1].Suspects != 0 || asked[2].Suspects != 2 || at[2] != time.Second {
+			t.Errorf("claims at %v: %+v", at, asked)
+		}
+		w.kill()
+		time.Sleep(time.Minute) // the library's throttle of dead letters ends by the clock
+	})
+}
+
 // A full node claims nothing, and asks every probeEvery who waits, as long as somebody does.
 func TestAFullNodeCountsWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -62,8 +62,8 @@ const (
 	// limitDueMin is the least time between two looks at lines that wait for their rate: what has
 	// become due meanwhile begins together.
 	limitDueMin = 2 * time.Millisecond
-	// acquittalMax is how long the commit may take that acquits a suspect. No other suspect is
-	// claimed before: a death of a node with two is counted against neither.
+	// acquittalMax is how long the commit may take that acquits a suspect after its trial. No other
+	// suspect is claimed before: a death of a node with two is counted against neither.
 	acquittalMax = 5 * time.Second
 	// drainGrace is how long each part of the end may take: calls in flight to be answered,
 	// cancelled steps to return, the store to free the node.

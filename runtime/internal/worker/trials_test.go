@@ -41,6 +41,41 @@ func TestTrialsGrow(t *testing.T) {
 	})
 }
 
+// A trial ends when all of its suspects have committed, and the series goes on.
+func TestATrialEndsWithTheLastCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := 0
+		tr := trials{over: func() { over++ }}
+		claim := func(limit, found int) (runs []journal.RunID) {
+			if got := tr.suspects(); got != limit {
+				t.Fatalf("the claim may take %d suspects, want %d", got, limit)
+			}
+			var c driver.Claim
+			for range found {
+				runs = append(runs, journal.NewRunID())
+				c.Tasks = append(c.Tasks, driver.Claimed{Task: journal.Task{Run: runs[len(runs)-1], Strikes: driver.SuspectStrikes}})
+			}
+			tr.note(limit, &c)
+			return runs
+		}
+		tr.acquitted(claim(1, 1)[0])
+		runs := claim(2, 2)
+		tr.acquitted(runs[0])
+		tr.acquitted(runs[0])
+		tr.acquitted(journal.NewRunID())
+		claim(0, 0) // beside the trial of the other one
+		if over != 1 {
+			t.Errorf("%d trials are over, want the first", over)
+		}
+		tr.acquitted(runs[1])
+		claim(4, 1)
+		if over != 2 {
+			t.Errorf("%d trials are over, want both", over)
+		}
+		claim(0, 0)
+	})
+}
+
 // While a suspect is tried the next claim is at the end of the trial at the latest: other suspects
 // may be due already, and no task that falls due tells of them.
 func TestClaimAtTheEndOfATrial(t *testing.T) {

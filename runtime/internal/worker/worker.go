@@ -121,6 +121,8 @@ func New(cfg Config) *Worker {
 	o.Node, o.Store, o.Limiter = w.id, w.writer, w.limiter
 	o.Hooks.Owns, o.Hooks.Released, o.Hooks.Room = w.noteOwned, w.noteRoom, w.noteRoom
 	o.Hooks.Stray, o.Hooks.Lost = w.stray, w.runLost(o.Hooks.Lost)
+	trials := &trials{over: func() { w.claimer.timer.expect(time.Time{}) }}
+	o.Hooks.Acquitted = trials.acquitted
 	w.sys = actor.New(o)
 	w.limiter.back.room = w.sys.FreeSlots
 	w.writer.runOn(w.sys.Do)
@@ -133,7 +135,7 @@ func New(cfg Config) *Worker {
 		j: cfg.Journal, node: w.id, routes: w.pauses.openRoutes, sys: w.sys, room: room, log: cfg.Log,
 		crowd:       &crowd{node: w.id, tell: w.sys.Crowd, room: room, log: cfg.Log, observe: cfg.Waiting},
 		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room.left, unconfirmed),
-		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison, doubt: w.limiter.doubt, lost: w.fail,
+		unconfirmed: unconfirmed, trials: trials, claims: claims, member: cfg.Member, comparison: w.comparison, doubt: w.limiter.doubt, lost: w.fail,
 	}
 	w.pauses.take(cfg.Pauses)
 	w.starts = &localStarts{
