@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -96,7 +97,7 @@ func TestOutcomes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := memory.New(nil)
 			defer store.Close()
-			n := runtime.NewNode(journal.New(onePerPage{store}, nil), &runtime.NodeOptions{Logger: silent})
+			n := runtime.NewNode(journal.New(faulty.OnePerPage{Store: store}, nil), &runtime.NodeOptions{Logger: silent})
 			handleWeighed(n)
 			ctx, stop := context.WithCancel(context.Background())
 			ended := make(chan error, 1)
@@ -118,14 +119,6 @@ func TestOutcomes(t *testing.T) {
 		c.Run(nil, handleWeighed)
 		tellsOutcomes(t, runtime.NewClient(c.Journal, nil), 0)
 	})
-}
-
-// onePerPage is a store whose pages have no room for a second run.
-type onePerPage struct{ *memory.Store }
-
-func (s onePerPage) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
-	f.Limit = 1
-	return s.Store.List(ctx, f)
 }
 
 func tellsOutcomes(t testing.TB, c *runtime.Client, rate float64) {

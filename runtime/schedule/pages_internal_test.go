@@ -1,22 +1,14 @@
 package schedule
 
 import (
-	"context"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
 )
-
-// onePerPage is a store whose pages have no room for a second run.
-type onePerPage struct{ *memory.Store }
-
-func (s onePerPage) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
-	f.Limit = 1
-	return s.Store.List(ctx, f)
-}
 
 // TestStatusesOnSeveralPages: the statuses of all runs are read, however few a page has. A run without
 // one counts as ended, and the next would start beside it.
@@ -24,7 +16,7 @@ func TestStatusesOnSeveralPages(t *testing.T) {
 	t.Parallel()
 	store := memory.New(nil)
 	defer store.Close()
-	j := journal.New(onePerPage{store}, nil)
+	j := journal.New(faulty.OnePerPage{Store: store}, nil)
 	started, err := driver.Of(j).Start(t.Context(), nil, []journal.Start{{Workflow: "w"}, {Workflow: "w"}, {Workflow: "w"}})
 	if err != nil {
 		t.Fatal(err)

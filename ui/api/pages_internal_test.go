@@ -1,23 +1,15 @@
 package api
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
 )
-
-// onePerPage is a store whose pages have no room for a second run.
-type onePerPage struct{ *memory.Store }
-
-func (s onePerPage) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
-	f.Limit = 1
-	return s.Store.List(ctx, f)
-}
 
 // TestRowsOnSeveralPages: the rows of all runs that somebody may see, or watches, are read, however
 // few a page has.
@@ -25,7 +17,7 @@ func TestRowsOnSeveralPages(t *testing.T) {
 	t.Parallel()
 	store := memory.New(nil)
 	defer store.Close()
-	j := journal.New(onePerPage{store}, nil)
+	j := journal.New(faulty.OnePerPage{Store: store}, nil)
 	client, f := runtime.NewClient(j, nil), newFeed(driver.Of(j), time.Second)
 	started, err := driver.Of(j).Start(t.Context(), nil, []journal.Start{{Workflow: "w"}, {Workflow: "w"}, {Workflow: "w"}})
 	if err != nil {
